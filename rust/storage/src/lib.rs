@@ -1,0 +1,2 @@
+//! See ARCHITECTURE.md.
+#![deny(unsafe_code)]
