@@ -1,0 +1,189 @@
+"""The compiled core: every rule of correctness, called by the thin modules beside it.
+
+Not public: import from ``dataset_rt``. Values that Python code sees are made here as the
+right Python class. The core imports three light modules on first use and nothing else of
+the package: ``dataset_rt.sample`` (``CachedSample``), ``dataset_rt.results`` and
+``dataset_rt.errors``. Config objects are read by attribute and checked again.
+
+Every call raises a class of ``dataset_rt.errors``; only a wrong argument type is a
+``TypeError``. Waits, file reads and decoding release the GIL.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Protocol, final
+
+from dataset_rt.config import ReaderConfig, WriterConfig
+from dataset_rt.results import CacheWriteResult
+from dataset_rt.sample import CachedSample
+from dataset_rt.source import CacheSource
+
+__version__: str
+"""Version of the package and of the core, as written into ``origin.json``."""
+
+class ArrowStreamExportable(Protocol):
+    """Anything that hands out an Arrow C stream capsule (Polars, PyArrow, DuckDB, ours)."""
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
+
+def check_reader_config(config: ReaderConfig, /) -> None:
+    """Check the rules that span fields.
+
+    Raises:
+        InvalidConfigError: With the field and its value.
+    """
+
+def check_writer_config(config: WriterConfig, /) -> None:
+    """Check the rules that span fields, see ``check_reader_config``."""
+
+@final
+class Runtime:
+    """Exactly ``num_workers`` named threads, shared by writing, opening and reading.
+
+    Raises:
+        InvalidConfigError: ``num_workers`` is not in 1..=1024.
+    """
+
+    def __new__(cls, num_workers: int) -> Runtime: ...
+    @property
+    def num_workers(self) -> int: ...
+    def write_caches(
+        self,
+        sources: Sequence[CacheSource],
+        base: str,
+        config: WriterConfig,
+        *,
+        reuse: bool,
+        progress: Callable[[str], None] | None = None,
+    ) -> list[CacheWriteResult]:
+        """Write one cache per source under ``base``; results in source order.
+
+        ``reuse=False`` gives ``CacheExistsError`` as the error value of a source whose
+        cache is finished; ``reuse=True`` gives a success with status ``"reused"``.
+        ``progress`` receives each rendered line where the process has a notebook as its
+        screen; without it the core draws on standard error by itself.
+
+        Raises:
+            InvalidConfigError: Two sources share a name (nothing has been written).
+            BaseException: What a source raised, if it is not an ``Exception``.
+        """
+
+    def open_dataset(self, paths: Sequence[str], config: ReaderConfig) -> Dataset:
+        """Open caches; ``cache_id`` is the position in ``paths``, which are made absolute."""
+
+    def open_sources(
+        self,
+        sources: Sequence[CacheSource],
+        base: str,
+        writer_config: WriterConfig,
+        reader_config: ReaderConfig,
+        *,
+        progress: Callable[[str], None] | None = None,
+    ) -> tuple[Dataset | None, list[CacheWriteResult]]:
+        """Write or reuse, then open what succeeded; a cache that cannot be opened, or whose
+        schema is unlike that of the first one, becomes the error value of its source.
+        No dataset when nothing could be opened.
+        """
+
+    def open_dump(self, file: str) -> Dataset:
+        """Open the file-backed handle written by ``Dataset.dump``."""
+
+    def open_window(self, handle: str) -> Window:
+        """Open a window shared by another process, see ``Window.share``."""
+
+@final
+class ArrowTable:
+    """A table owned by the core, handed over without a copy."""
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
+    def __arrow_c_schema__(self) -> object: ...
+
+@final
+class Dataset:
+    """Caches, the active table and a cursor; or the view of one rank of it."""
+
+    def __len__(self) -> int:
+        """Epoch length in draws; of this rank for a view."""
+
+    def __iter__(self) -> SampleIterator:
+        """Claim the next window and iterate over it."""
+
+    @property
+    def cache_paths(self) -> list[str]:
+        """Absolute paths in ``cache_id`` order."""
+
+    @property
+    def reader_config(self) -> dict[str, int | bool | str]:
+        """Field values of the ``ReaderConfig`` in use."""
+
+    @property
+    def position(self) -> int:
+        """The cursor: position where the next window starts."""
+
+    def set_epoch_len(self, epoch_len: int) -> None: ...
+    def metadata(self) -> ArrowTable:
+        """The active table: ids (UInt64), stored columns, weight (Float64), extra columns."""
+
+    def update_metadata(self, table: ArrowStreamExportable) -> None:
+        """Validate the whole table, then swap it in and reset cursor and epoch length."""
+
+    def skip(self, draws: int) -> None: ...
+    def state_dict(self) -> dict[str, int | str]: ...
+    def load_state_dict(self, state: dict[str, int | str]) -> None: ...
+    def plan(self, draws: int, start: int | None = None) -> ArrowTable:
+        """Draws to come as position, row, cache_id, sample_id (UInt64 each)."""
+
+    def draw_seed(self, position: int) -> int: ...
+    def partition(
+        self, index: int, count: int, *, drop_uneven: bool = False, pad: bool = False
+    ) -> Dataset: ...
+    def get_items(self, ids: Sequence[tuple[int, int]]) -> list[CachedSample]:
+        """Samples by identity (cache_id, sample_id), in the order asked for."""
+
+    def dump(self, directory: str) -> str:
+        """Write the file-backed handle; returns the file that ``open_dump`` takes."""
+
+    def window(self) -> Window:
+        """Claim the next window without starting to read."""
+
+@final
+class SampleIterator:
+    """The samples of one claimed window, in draw order, prefetched within bounds."""
+
+    def __iter__(self) -> SampleIterator: ...
+    def __next__(self) -> CachedSample: ...
+    def __length_hint__(self) -> int:
+        """Draws left in the window."""
+
+    @property
+    def position(self) -> int:
+        """Position of the next draw to be delivered; prefetching does not move it."""
+
+    def skip(self, draws: int) -> None:
+        """Pass over draws, at most to the end of the window."""
+
+    def state_dict(self) -> dict[str, int | str]: ...
+    def load_state_dict(self, state: dict[str, int | str]) -> None: ...
+
+@final
+class Window:
+    """A claimed window as a frozen view: draws by their index in it, from any process.
+
+    Index 0 is the first draw of this rank, ``len(window) - 1`` its last one.
+    """
+
+    def __len__(self) -> int: ...
+    def samples(self, start: int, stop: int) -> list[CachedSample]:
+        """Read the draws ``start..stop`` in order; skipped ones are left out."""
+
+    def seeds(self, start: int, stop: int) -> list[int]:
+        """``draw_seed`` of the draws ``start..stop``."""
+
+    def state_dict(self, delivered: int) -> dict[str, int | str]:
+        """State after ``delivered`` draws of this rank have reached the caller."""
+
+    def share(self) -> str:
+        """Back the view by files and return its handle, a short text.
+
+        Files are written once per active table, mapped by every process of the host and
+        removed when the last window and dataset of this process that use them are gone.
+        """
