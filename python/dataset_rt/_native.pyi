@@ -135,15 +135,35 @@ class Dataset:
     def draw_seed(self, position: int) -> int: ...
     def partition(
         self, index: int, count: int, *, drop_uneven: bool = False, pad: bool = False
-    ) -> Dataset: ...
+    ) -> Dataset:
+        """The view of one rank; of a view, a part of its draws. ``count`` of 1 is a plain copy
+        with a cursor of its own.
+        """
+
+    @property
+    def rank(self) -> tuple[int, int]:
+        """(index, count) of this view; (0, 1) for a whole dataset."""
+
     def get_items(self, ids: Sequence[tuple[int, int]]) -> list[CachedSample]:
         """Samples by identity (cache_id, sample_id), in the order asked for."""
 
     def dump(self, directory: str) -> str:
         """Write the file-backed handle; returns the file that ``open_dump`` takes."""
 
-    def window(self) -> Window:
-        """Claim the next window without starting to read."""
+    def window(
+        self,
+        start: int | None = None,
+        *,
+        index: int = 0,
+        count: int = 1,
+        drop_uneven: bool = False,
+        pad: bool = False,
+    ) -> Window:
+        """Claim the next window without starting to read, and keep one rank's part of it.
+
+        The cursor moves past the whole window, as for an iterator, whatever the part. With
+        ``start`` the window is the full one from that position and nothing is claimed.
+        """
 
 @final
 class SampleIterator:
@@ -175,8 +195,8 @@ class Window:
     def samples(self, start: int, stop: int) -> list[CachedSample]:
         """Read the draws ``start..stop`` in order; skipped ones are left out."""
 
-    def seeds(self, start: int, stop: int) -> list[int]:
-        """``draw_seed`` of the draws ``start..stop``."""
+    def seeded_samples(self, start: int, stop: int) -> list[tuple[CachedSample, int]]:
+        """Like ``samples``, each with the ``draw_seed`` of its position."""
 
     def state_dict(self, delivered: int) -> dict[str, int | str]:
         """State after ``delivered`` draws of this rank have reached the caller."""
