@@ -152,8 +152,8 @@ class Dataset:
 
     def window(
         self,
-        start: int | None = None,
         *,
+        claim: bool = True,
         index: int = 0,
         count: int = 1,
         drop_uneven: bool = False,
@@ -161,8 +161,8 @@ class Dataset:
     ) -> Window:
         """Claim the next window without starting to read, and keep one rank's part of it.
 
-        The cursor moves past the whole window, as for an iterator, whatever the part. With
-        ``start`` the window is the full one from that position and nothing is claimed.
+        The cursor moves past the whole window, as for an iterator, whatever the part.
+        ``claim=False`` gives the same window and leaves the cursor where it is.
         """
 
 @final
@@ -197,6 +197,9 @@ class Window:
 
     def seeded_samples(self, start: int, stop: int) -> list[tuple[CachedSample, int]]:
         """Like ``samples``, each with the ``draw_seed`` of its position."""
+
+    def following(self, windows: int) -> Window:
+        """The full window that many windows later, same table, same rank; 0 is this one."""
 
     def state_dict(self, delivered: int) -> dict[str, int | str]:
         """State after ``delivered`` draws of this rank have reached the caller."""

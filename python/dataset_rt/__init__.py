@@ -1,0 +1,80 @@
+"""Training samples cached once, drawn through a table that can be edited at run time.
+
+``import dataset_rt as drt`` loads nothing but this file: a name is imported when it is first
+used, and with it only what that name needs.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from dataset_rt._native import __version__
+    from dataset_rt.api import (
+        CachedDataset,
+        CachedSample,
+        CacheExistsError,
+        CacheInput,
+        CacheSource,
+        CacheSourcesDatasetError,
+        CacheSourcesDatasetResult,
+        CacheSourcesDatasetSuccess,
+        CacheVersionError,
+        CacheWriteError,
+        CacheWriteResult,
+        CacheWriteSuccess,
+        CorruptCacheError,
+        DatasetError,
+        DatasetIOError,
+        DatasetRuntime,
+        InvalidConfigError,
+        InvalidMetadataError,
+        ReaderConfig,
+        ShardCompression,
+        SizedTorchIterableDataset,
+        StateMismatchError,
+        UnknownSampleError,
+        WriterConfig,
+        WriterProfilerConfig,
+    )
+
+__all__ = [
+    "CacheExistsError",
+    "CacheInput",
+    "CacheSource",
+    "CacheSourcesDatasetError",
+    "CacheSourcesDatasetResult",
+    "CacheSourcesDatasetSuccess",
+    "CacheVersionError",
+    "CacheWriteError",
+    "CacheWriteResult",
+    "CacheWriteSuccess",
+    "CachedDataset",
+    "CachedSample",
+    "CorruptCacheError",
+    "DatasetError",
+    "DatasetIOError",
+    "DatasetRuntime",
+    "InvalidConfigError",
+    "InvalidMetadataError",
+    "ReaderConfig",
+    "ShardCompression",
+    "SizedTorchIterableDataset",
+    "StateMismatchError",
+    "UnknownSampleError",
+    "WriterConfig",
+    "WriterProfilerConfig",
+    "__version__",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    home = "dataset_rt._native" if name == "__version__" else "dataset_rt.api"
+    value = getattr(import_module(home), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

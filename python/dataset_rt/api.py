@@ -1,0 +1,121 @@
+"""Every public name under one module, the one that pickles and user code refer to.
+
+Lazy like the package itself: ``api.CachedSample`` does not load what ``api.ReaderConfig``
+needs.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from dataset_rt.config import (
+        DEFAULT_WRITER_CONFIG,
+        CompressionAlgo,
+        ReaderConfig,
+        ShardCompression,
+        WriterConfig,
+        WriterProfilerConfig,
+    )
+    from dataset_rt.dataset import CachedDataset
+    from dataset_rt.errors import (
+        CacheExistsError,
+        CacheVersionError,
+        CorruptCacheError,
+        DatasetError,
+        DatasetIOError,
+        InvalidConfigError,
+        InvalidMetadataError,
+        StateMismatchError,
+        UnknownSampleError,
+    )
+    from dataset_rt.integrations.torch import SizedTorchIterableDataset
+    from dataset_rt.results import (
+        CacheSourcesDatasetError,
+        CacheSourcesDatasetResult,
+        CacheSourcesDatasetSuccess,
+        CacheWriteError,
+        CacheWriteResult,
+        CacheWriteSuccess,
+    )
+    from dataset_rt.runtime import DatasetRuntime
+    from dataset_rt.sample import CachedSample, MetadataValue
+    from dataset_rt.source import BytesLike, CacheInput, CacheSource, Metadata
+
+__all__ = [
+    "DEFAULT_WRITER_CONFIG",
+    "BytesLike",
+    "CacheExistsError",
+    "CacheInput",
+    "CacheSource",
+    "CacheSourcesDatasetError",
+    "CacheSourcesDatasetResult",
+    "CacheSourcesDatasetSuccess",
+    "CacheVersionError",
+    "CacheWriteError",
+    "CacheWriteResult",
+    "CacheWriteSuccess",
+    "CachedDataset",
+    "CachedSample",
+    "CompressionAlgo",
+    "CorruptCacheError",
+    "DatasetError",
+    "DatasetIOError",
+    "DatasetRuntime",
+    "InvalidConfigError",
+    "InvalidMetadataError",
+    "Metadata",
+    "MetadataValue",
+    "ReaderConfig",
+    "ShardCompression",
+    "SizedTorchIterableDataset",
+    "StateMismatchError",
+    "UnknownSampleError",
+    "WriterConfig",
+    "WriterProfilerConfig",
+]
+
+_HOMES = {
+    "BytesLike": "source",
+    "CacheExistsError": "errors",
+    "CacheInput": "source",
+    "CacheSource": "source",
+    "CacheSourcesDatasetError": "results",
+    "CacheSourcesDatasetResult": "results",
+    "CacheSourcesDatasetSuccess": "results",
+    "CacheVersionError": "errors",
+    "CacheWriteError": "results",
+    "CacheWriteResult": "results",
+    "CacheWriteSuccess": "results",
+    "CachedDataset": "dataset",
+    "CachedSample": "sample",
+    "CompressionAlgo": "config",
+    "CorruptCacheError": "errors",
+    "DEFAULT_WRITER_CONFIG": "config",
+    "DatasetError": "errors",
+    "DatasetIOError": "errors",
+    "DatasetRuntime": "runtime",
+    "InvalidConfigError": "errors",
+    "InvalidMetadataError": "errors",
+    "Metadata": "source",
+    "MetadataValue": "sample",
+    "ReaderConfig": "config",
+    "ShardCompression": "config",
+    "SizedTorchIterableDataset": "integrations.torch",
+    "StateMismatchError": "errors",
+    "UnknownSampleError": "errors",
+    "WriterConfig": "config",
+    "WriterProfilerConfig": "config",
+}
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"dataset_rt.{home}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,46 @@
+"""Hand-over of tables between the core and Polars, by the Arrow PyCapsule interface."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from dataset_rt._native import ArrowStreamExportable, ArrowTable
+
+__all__ = ["as_stream", "to_frame"]
+
+_WANTED = (
+    "update_metadata wants a Polars DataFrame, or another object with __arrow_c_stream__ "
+    "(a PyArrow table, for example)"
+)
+
+
+def to_frame(table: ArrowTable) -> pl.DataFrame:
+    """Make a Polars frame of a table of the core."""
+    import polars as pl
+
+    return pl.DataFrame(table)
+
+
+def as_stream(metadata: object) -> ArrowStreamExportable:
+    """Check that an object can hand its columns over as an Arrow stream.
+
+    Args:
+        metadata: What the user passed.
+
+    Returns:
+        The same object.
+
+    Raises:
+        TypeError: It cannot; the text says what is wanted instead.
+    """
+    kind = type(metadata).__name__
+    if kind == "LazyFrame":
+        raise TypeError(f"{_WANTED}; a LazyFrame holds no rows yet: pass frame.collect()")
+    if not hasattr(type(metadata), "__arrow_c_stream__"):
+        hint = "; wrap it: polars.DataFrame(data)" if isinstance(metadata, dict | list) else ""
+        raise TypeError(f"{_WANTED}; a {kind} was given{hint}")
+    stream: ArrowStreamExportable = metadata  # type: ignore[assignment]
+    return stream

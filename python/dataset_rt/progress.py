@@ -1,0 +1,30 @@
+"""The screen of a notebook, for progress that the core renders."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from importlib import import_module
+
+__all__ = ["notebook_sink"]
+
+
+def notebook_sink() -> Callable[[str], None] | None:
+    """Find the output cell of a running notebook.
+
+    Returns:
+        A function that shows a text in place of the last one, or None outside notebooks,
+        where the core writes to standard error by itself.
+    """
+    if "ipykernel" not in sys.modules:
+        return None
+    shell = getattr(import_module("IPython"), "get_ipython", lambda: None)()
+    if type(shell).__name__ != "ZMQInteractiveShell":
+        return None
+    display = import_module("IPython.display").display
+    handle = display({"text/plain": ""}, raw=True, display_id=True)
+
+    def show(text: str) -> None:
+        handle.update({"text/plain": text}, raw=True)
+
+    return show
