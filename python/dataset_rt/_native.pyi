@@ -79,9 +79,10 @@ class Runtime:
         *,
         progress: Callable[[str], None] | None = None,
     ) -> tuple[Dataset | None, list[CacheWriteResult]]:
-        """Write or reuse, then open what succeeded; a cache that cannot be opened, or whose
-        schema is unlike that of the first one, becomes the error value of its source.
-        No dataset when nothing could be opened.
+        """Write or reuse as ``write_caches`` does, then open what succeeded.
+
+        A cache that cannot be opened, or whose schema is unlike that of the first one,
+        becomes the error value of its source. No dataset when nothing could be opened.
         """
 
     def open_dump(self, file: str) -> Dataset:
@@ -136,8 +137,9 @@ class Dataset:
     def partition(
         self, index: int, count: int, *, drop_uneven: bool = False, pad: bool = False
     ) -> Dataset:
-        """The view of one rank; of a view, a part of its draws. ``count`` of 1 is a plain copy
-        with a cursor of its own.
+        """The view of one rank; of a view, a part of its draws.
+
+        A ``count`` of 1 is a plain copy with a cursor of its own.
         """
 
     @property
@@ -192,6 +194,9 @@ class Window:
     """
 
     def __len__(self) -> int: ...
+    def __iter__(self) -> SampleIterator:
+        """Iterate over all draws, prefetched as for a dataset's own iterator."""
+
     def samples(self, start: int, stop: int) -> list[CachedSample]:
         """Read the draws ``start..stop`` in order; skipped ones are left out."""
 

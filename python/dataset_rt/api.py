@@ -112,7 +112,12 @@ def __getattr__(name: str) -> Any:
     home = _HOMES.get(name)
     if home is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f"dataset_rt.{home}"), name)
+    try:
+        value = getattr(import_module(f"dataset_rt.{home}"), name)
+    except ImportError as error:
+        if error.name != "torch":
+            raise
+        value = getattr(import_module("dataset_rt.integrations.without_torch"), name)
     globals()[name] = value
     return value
 

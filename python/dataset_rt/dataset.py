@@ -8,21 +8,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from dataset_rt.metadata import as_stream, to_frame
+from dataset_rt.stream import DrawStream
 
 if TYPE_CHECKING:
     import polars as pl
-    from torch.utils.data import DataLoader
 
     from dataset_rt import _native
     from dataset_rt.config import ReaderConfig
-    from dataset_rt.integrations.torch import SizedTorchIterableDataset
+    from dataset_rt.integrations.torch import SizedTorchIterableDataset, WindowDataLoader
     from dataset_rt.runtime import DatasetRuntime
     from dataset_rt.sample import CachedSample
 
 __all__ = ["CachedDataset"]
 
 
-class CachedDataset:
+class CachedDataset(DrawStream):
     """Caches opened as one dataset: an active table, a draw stream and a cursor.
 
     ``DatasetRuntime`` makes it. ``for sample in dataset`` claims the next window of the
@@ -30,8 +30,6 @@ class CachedDataset:
     live iterators never overlap. An iterator is a frozen view; edits of the table concern
     later ones. It does not pickle; see ``dump_config``.
     """
-
-    _native: _native.Dataset
 
     def __init__(self) -> None:
         raise TypeError(
@@ -54,9 +52,7 @@ class CachedDataset:
         )
 
     @classmethod
-    def from_config(
-        cls, file: str | Path, runtime: DatasetRuntime | None = None
-    ) -> CachedDataset:
+    def from_config(cls, file: str | Path, runtime: DatasetRuntime | None = None) -> CachedDataset:
         """Open the handle written by ``dump_config``, in this process or another one.
 
         Args:
@@ -166,57 +162,6 @@ class CachedDataset:
         """Alias of ``update_metadata``."""
         self.update_metadata(metadata)
 
-    @property
-    def position(self) -> int:
-        """The cursor: number of the draw with which the next window starts."""
-        return self._native.position
-
-    def skip(self, n: int) -> None:
-        """Move the cursor ``n`` draws on; the state records it.
-
-        Raises:
-            InvalidConfigError: ``n`` is negative or the stream would overflow.
-        """
-        self._native.skip(n)
-
-    def state_dict(self) -> dict[str, int | str]:
-        """Describe the cursor, for an exact resume.
-
-        In mid-window use the iterator's, which counts what was delivered.
-
-        Returns:
-            A plain dict under 1 KiB that JSON can hold.
-        """
-        return self._native.state_dict()
-
-    def load_state_dict(self, state: dict[str, int | str]) -> None:
-        """Resume: the next iterator covers the rest of the saved window.
-
-        Args:
-            state: From ``state_dict`` of a dataset, an iterator or a loader, whatever the
-                number of threads, processes or ranks was.
-
-        Raises:
-            StateMismatchError: Caches, table, mode or seed differ; nothing changes.
-        """
-        self._native.load_state_dict(state)
-
-    def plan(self, n: int, start: int | None = None) -> pl.DataFrame:
-        """Look at draws to come; reads no payload and moves nothing.
-
-        Args:
-            n: Number of draws.
-            start: First position; the cursor if left out.
-
-        Returns:
-            A frame of ``position``, ``row``, ``cache_id`` and ``sample_id``.
-        """
-        return to_frame(self._native.plan(n, start))
-
-    def draw_seed(self, position: int) -> int:
-        """Give the seed for augmentation of one draw, a function of seed and position."""
-        return self._native.draw_seed(position)
-
     def partition(
         self, index: int, count: int, *, drop_uneven: bool = False, pad: bool = False
     ) -> CachedDataset:
@@ -235,9 +180,7 @@ class CachedDataset:
             InvalidConfigError: Out of range, both forms at once, or ``on_corrupt="skip"``
                 with more than one rank.
         """
-        return self._wrap(
-            self._native.partition(index, count, drop_uneven=drop_uneven, pad=pad)
-        )
+        return self._wrap(self._native.partition(index, count, drop_uneven=drop_uneven, pad=pad))
 
     def get_item(self, cache_id: int, sample_id: int) -> CachedSample:
         """Read one sample by identity; ignores the active table and moves no cursor.
@@ -269,18 +212,63 @@ class CachedDataset:
 
         return SizedTorchIterableDataset(self, batch_size=batch_size, transform=transform)
 
-    def to_torch_dataloader(self, **options: Any) -> DataLoader[Any]:
-        """Make a torch DataLoader whose order does not depend on its workers.
+    def to_torch_dataloader(
+        self,
+        *,
+        batch_size: int = 1,
+        num_workers: int = 0,
+        transform: Callable[..., Any] | None = None,
+        with_seed: bool = False,
+        collate_fn: Callable[[list[Any]], Any] | None = None,
+        drop_last: bool = False,
+        rank: int | None = None,
+        world_size: int | None = None,
+        drop_uneven: bool = False,
+        pad: bool = False,
+        **options: Any,
+    ) -> WindowDataLoader:
+        """Make a torch ``DataLoader`` whose order does not depend on its workers.
+
+        Each iteration claims the next window of this dataset. Every draw arrives exactly
+        once, in the order of the stream, for any worker count and start method.
 
         Args:
-            **options: See ``dataset_rt.integrations.torch.make_dataloader``.
+            batch_size: Samples per batch.
+            num_workers: Loader processes; 0 reads in the calling process.
+            transform: Applied to each sample, in the worker; must pickle for spawn.
+            with_seed: Call ``transform(sample, seed)`` with the ``draw_seed`` of the draw.
+            collate_fn: Makes a batch of a list of samples; torch's own if left out.
+            drop_last: Leave out a last batch that is not full.
+            rank: This process; asked of ``torch.distributed`` if left out and initialised.
+            world_size: Number of ranks; given together with ``rank``.
+            drop_uneven: See ``partition``.
+            pad: See ``partition``.
+            **options: Further arguments of ``DataLoader``, such as ``persistent_workers``.
+
+        Returns:
+            A ``DataLoader``; ``len`` counts the batches of this rank, ``state_dict`` and
+            ``load_state_dict`` those delivered to the training loop.
 
         Raises:
             ImportError: PyTorch is not installed.
+            InvalidConfigError: The rank is out of range.
         """
         from dataset_rt.integrations.torch import make_dataloader
 
-        return make_dataloader(self, **options)
+        return make_dataloader(
+            self._native,
+            batch_size=batch_size,
+            num_workers=num_workers,
+            transform=transform,
+            with_seed=with_seed,
+            collate_fn=collate_fn,
+            drop_last=drop_last,
+            rank=rank,
+            world_size=world_size,
+            drop_uneven=drop_uneven,
+            pad=pad,
+            **options,
+        )
 
 
 CachedDataset.__module__ = "dataset_rt.api"

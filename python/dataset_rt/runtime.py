@@ -177,7 +177,9 @@ def _text_path(path: object, argument: str) -> str:
 
 def _require(config: object, wanted: type[_Config], argument: str) -> _Config:
     if not isinstance(config, wanted):
-        raise TypeError(f"{argument} wants a {wanted.__name__}, a {type(config).__name__} was given")
+        raise TypeError(
+            f"{argument} wants a {wanted.__name__}, a {type(config).__name__} was given"
+        )
     return config
 
 

@@ -1,0 +1,1 @@
+"""Adapters to training frameworks; each loads its framework when it is imported."""
