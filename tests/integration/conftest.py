@@ -1,0 +1,11 @@
+"""Fixtures shared by the integration tests."""
+
+import pytest
+
+import dataset_rt as drt
+
+
+@pytest.fixture(scope="session")
+def runtime() -> drt.DatasetRuntime:
+    """One pool of two threads for tests that do not care."""
+    return drt.DatasetRuntime(num_workers=2)

@@ -1,0 +1,84 @@
+"""Importing the package loads nothing heavy, and a loader worker stays light."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import dataset_rt as drt
+from support import numbered, write_ok
+
+HEAVY = ["torch", "pyarrow", "polars", "pydantic", "numpy"]
+
+
+def loaded_after(code: str) -> set[str]:
+    """Run code in a fresh interpreter and give the top-level modules it ended with."""
+    report = "import json, sys; print(json.dumps(sorted({m.split('.')[0] for m in sys.modules})))"
+    done = subprocess.run(
+        [sys.executable, "-c", f"{code}\n{report}"],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={"PYTHONPATH": ":".join(sys.path), "PATH": "/usr/bin:/bin"},
+    )
+    return set(json.loads(done.stdout.splitlines()[-1]))
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import dataset_rt",
+        "import dataset_rt.api",
+        "import dataset_rt; dataset_rt.__all__; dir(dataset_rt)",
+        "from dataset_rt import CachedSample, CacheInput, CacheWriteSuccess, CorruptCacheError",
+        "import dataset_rt; dataset_rt.__version__",
+    ],
+)
+def test_import_loads_nothing_heavy(code: str) -> None:
+    assert loaded_after(code).isdisjoint(HEAVY)
+
+
+def test_reading_samples_loads_neither_polars_nor_torch(
+    runtime: drt.DatasetRuntime, tmp_path: Path
+) -> None:
+    cache = write_ok(runtime, numbered(4), tmp_path).path
+    code = f"""
+import dataset_rt as drt
+dataset = drt.DatasetRuntime(num_workers=1).cached_dataset(
+    [{str(cache)!r}], reader_config=drt.ReaderConfig(seed=1))
+assert len(list(dataset)) == 4
+"""
+    assert loaded_after(code).isdisjoint(["torch", "pyarrow", "polars", "numpy"])
+
+
+def test_unpickling_a_sample_needs_no_config_library(
+    runtime: drt.DatasetRuntime, tmp_path: Path
+) -> None:
+    code = """
+import pickle
+sample = pickle.loads(pickle.dumps(__import__("dataset_rt").CachedSample(b"x", {}, 0, 1)))
+assert sample.sample_id == 1
+"""
+    assert loaded_after(code).isdisjoint(HEAVY)
+
+
+def test_window_handle_is_read_by_the_native_module_alone(
+    runtime: drt.DatasetRuntime, tmp_path: Path
+) -> None:
+    cache = write_ok(runtime, numbered(6), tmp_path).path
+    dataset = runtime.cached_dataset([cache], reader_config=drt.ReaderConfig(seed=1, shuffle=False))
+    window = dataset._native.window()
+    code = f"""
+from dataset_rt import _native
+window = _native.Runtime(1).open_window({window.share()!r})
+assert [s.sample_id for s in window.samples(2, 5)] == [2, 3, 4]
+"""
+    assert loaded_after(code).isdisjoint(HEAVY)
+
+
+def test_version_is_that_of_the_core() -> None:
+    from dataset_rt import _native
+
+    assert drt.__version__ == _native.__version__
