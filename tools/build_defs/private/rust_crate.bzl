@@ -1,0 +1,68 @@
+"""A library crate with everything that is checked about it."""
+
+load("@bazel_skylib//rules:build_test.bzl", "build_test")
+load("@cargo_facts//:facts.bzl", "EDITION", "LINT_FLAGS", "VERSION")
+load("@crates//:defs.bzl", "aliases", "all_crate_deps")
+load("@rules_rust//rust:defs.bzl", "rust_clippy", "rust_doc_test", "rust_library", "rust_test", "rustfmt_test")
+
+# Our own code is optimised a little in tests, so that property tests run in seconds; debug assertions stay on.
+RUSTC_FLAGS = LINT_FLAGS + select({
+    "//tools/build_defs:is_opt": [],
+    "//conditions:default": ["-Copt-level=1"],
+})
+
+def drt_rust_lints(name, targets):
+    """Tests that clippy has nothing to say about targets and that rustfmt would change nothing.
+
+    Args:
+      name: prefix of the tests `<name>_clippy_test` and `<name>_fmt_test`.
+      targets: rust targets of this package, tests included.
+    """
+    rust_clippy(name = name + "_clippy", testonly = True, deps = targets)
+    build_test(name = name + "_clippy_test", targets = [":{}_clippy".format(name)])
+    rustfmt_test(name = name + "_fmt_test", size = "small", targets = targets)
+
+def drt_rust_crate(name, visibility, deps = [], data = [], testonly = False, test_timeout = "moderate"):
+    """Library `<name>` from src/, its tests and its lints. Third-party crates are those of the folder's Cargo.toml.
+
+    Targets: `<name>`, `<name>_test` (unit tests), `<name>_doc_test`, one `<file>_test` for each tests/<file>.rs,
+    `<name>_clippy_test`, `<name>_fmt_test`.
+
+    Args:
+      name: name of the folder; the crate is called dataset_rt_<name>, as in Cargo.toml.
+      visibility: the crates that may use this one. It is the dependency graph: never public.
+      deps: our own crates this one uses, as labels; the same as the path dependencies of Cargo.toml.
+      data: files that tests read, found under the path they have in the repository.
+      testonly: for crates that only tests may use.
+      test_timeout: Bazel's timeout class of the tests.
+    """
+    crate = "dataset_rt_" + name
+    common = dict(edition = EDITION, rustc_flags = RUSTC_FLAGS, version = VERSION)
+    native.exports_files(["Cargo.toml"], visibility = ["//tools/lint:__pkg__"])
+    rust_library(
+        name = name,
+        testonly = testonly,
+        srcs = native.glob(["src/**/*.rs"]),
+        aliases = aliases(),
+        crate_name = crate,
+        proc_macro_deps = all_crate_deps(proc_macro = True),
+        visibility = visibility,
+        deps = deps + all_crate_deps(normal = True),
+        **common
+    )
+    tests = dict(data = data, timeout = test_timeout, **common)
+    dev = dict(deps = all_crate_deps(normal_dev = True), proc_macro_deps = all_crate_deps(proc_macro_dev = True))
+    rust_test(name = name + "_test", crate = ":" + name, **dict(tests, **dev))
+    targets = [name, name + "_test"]
+    for src in native.glob(["tests/*.rs"], allow_empty = True):
+        target = src[len("tests/"):-len(".rs")] + "_test"
+        targets.append(target)
+        rust_test(
+            name = target,
+            srcs = [src],
+            deps = [":" + name] + deps + all_crate_deps(normal = True, normal_dev = True),
+            proc_macro_deps = all_crate_deps(proc_macro = True, proc_macro_dev = True),
+            **tests
+        )
+    rust_doc_test(name = name + "_doc_test", crate = ":" + name)
+    drt_rust_lints(name, [":" + target for target in targets])

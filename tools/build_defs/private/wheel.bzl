@@ -1,0 +1,68 @@
+"""The wheel: one archive from the Python package, the native module and the texts of the repository."""
+
+load("@cargo_facts//:facts.bzl", "VERSION")
+
+def _drt_wheel_impl(ctx):
+    name = "{}-{}-{}.whl".format(ctx.attr.distribution, VERSION, ctx.attr.tag)
+    wheel = ctx.actions.declare_file(name)
+    args = ctx.actions.args()
+    args.add("--out", wheel)
+    args.add("--tag", ctx.attr.tag)
+    args.add("--cargo", ctx.file.cargo)
+    args.add("--pyproject", ctx.file.pyproject)
+    args.add("--readme", ctx.file.readme)
+    args.add("--license", ctx.file.license)
+    args.add("--root", ctx.label.package + "/")
+    args.add("--generated-root", ctx.files.native[0].path.rpartition(ctx.attr.distribution + "/")[0])
+    args.add_all(ctx.files.srcs)
+    args.add_all(ctx.files.native)
+    args.use_param_file("@%s", use_always = True)
+    args.set_param_file_format("multiline")
+    ctx.actions.run(
+        executable = ctx.executable._make_wheel,
+        inputs = ctx.files.srcs + ctx.files.native + [ctx.file.cargo, ctx.file.pyproject, ctx.file.readme, ctx.file.license],
+        outputs = [wheel],
+        arguments = [args],
+        mnemonic = "Wheel",
+        progress_message = "Packing %{output}",
+    )
+    return [DefaultInfo(files = depset([wheel]), runfiles = ctx.runfiles([wheel]))]
+
+_wheel = rule(
+    implementation = _drt_wheel_impl,
+    attrs = {
+        "cargo": attr.label(allow_single_file = True, mandatory = True),
+        "distribution": attr.string(mandatory = True),
+        "license": attr.label(allow_single_file = True, mandatory = True),
+        "native": attr.label(allow_files = True, mandatory = True),
+        "pyproject": attr.label(allow_single_file = True, mandatory = True),
+        "readme": attr.label(allow_single_file = True, mandatory = True),
+        "srcs": attr.label_list(allow_files = True, mandatory = True),
+        "tag": attr.string(mandatory = True),
+        "_make_wheel": attr.label(cfg = "exec", default = "//tools/build_defs/private:make_wheel", executable = True),
+    },
+)
+
+def drt_wheel(name, distribution, srcs, native_module, platforms, visibility):
+    """A wheel for the stable ABI. Version: Cargo.toml; metadata: pyproject.toml; the same inputs give the same bytes.
+
+    Args:
+      name: name of the target.
+      distribution: name of the distribution and of the package folder.
+      srcs: files of the Python package, typing files included.
+      native_module: a drt_native_module in opt mode.
+      platforms: dict of config settings to platform tags: the C library and processor the native module needs.
+      visibility: who may use the wheel.
+    """
+    _wheel(
+        name = name,
+        srcs = srcs,
+        cargo = "//:Cargo.toml",
+        distribution = distribution,
+        license = "//:LICENSE",
+        native = native_module,
+        pyproject = "//:pyproject.toml",
+        readme = "//:README.md",
+        tag = select({setting: "cp310-abi3-" + platform for setting, platform in platforms.items()}),
+        visibility = visibility,
+    )
