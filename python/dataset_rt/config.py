@@ -24,7 +24,7 @@ CompressionAlgo = Literal["none", "lz4"]
 def _whole(value: Any) -> int:
     """Accept integers of every make (NumPy's too), but neither flags nor texts."""
     if isinstance(value, bool):
-        raise ValueError("wanted an integer, a bool was given")
+        raise ValueError("wanted an integer, a bool was given")  # noqa: TRY004 - pydantic's rule
     try:
         return operator.index(value)
     except TypeError:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from dataset_rt import _native
 from dataset_rt.metadata import as_stream, to_frame
 from dataset_rt.stream import DrawStream
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
     import polars as pl
 
-    from dataset_rt import _native
     from dataset_rt.config import ReaderConfig
     from dataset_rt.integrations.torch import SizedTorchIterableDataset, WindowDataLoader
     from dataset_rt.runtime import DatasetRuntime
@@ -31,16 +32,12 @@ class CachedDataset(DrawStream):
     later ones. It does not pickle; see ``dump_config``.
     """
 
-    def __init__(self) -> None:
-        raise TypeError(
-            "a CachedDataset comes from DatasetRuntime.cached_dataset or .from_cache_sources"
-        )
-
-    @classmethod
-    def _wrap(cls, native: _native.Dataset) -> CachedDataset:
-        dataset = cls.__new__(cls)
-        dataset._native = native
-        return dataset
+    def __init__(self, native: _native.Dataset | None = None) -> None:
+        if not isinstance(native, _native.Dataset):
+            raise TypeError(
+                "a CachedDataset comes from DatasetRuntime.cached_dataset or .from_cache_sources"
+            )
+        self._native = native
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("a CachedDataset does not pickle; hand dump_config's file to the process")
@@ -66,10 +63,8 @@ class CachedDataset(DrawStream):
             CorruptCacheError: The handle or a cache is damaged.
             DatasetIOError: A file cannot be read.
         """
-        from dataset_rt import _native
-
-        native = _native.Runtime(1) if runtime is None else runtime._native
-        return cls._wrap(native.open_dump(os.fsdecode(file)))
+        native = _native.Runtime(1) if runtime is None else runtime._native  # noqa: SLF001 - ours
+        return cls(native.open_dump(os.fsdecode(file)))
 
     def dump_config(self, directory: str | Path) -> Path:
         """Write a small file-backed handle of this dataset.
@@ -180,7 +175,7 @@ class CachedDataset(DrawStream):
             InvalidConfigError: Out of range, both forms at once, or ``on_corrupt="skip"``
                 with more than one rank.
         """
-        return self._wrap(self._native.partition(index, count, drop_uneven=drop_uneven, pad=pad))
+        return CachedDataset(self._native.partition(index, count, drop_uneven=drop_uneven, pad=pad))
 
     def get_item(self, cache_id: int, sample_id: int) -> CachedSample:
         """Read one sample by identity; ignores the active table and moves no cursor.
@@ -210,7 +205,7 @@ class CachedDataset(DrawStream):
         """
         from dataset_rt.integrations.torch import SizedTorchIterableDataset
 
-        return SizedTorchIterableDataset(self, batch_size=batch_size, transform=transform)
+        return SizedTorchIterableDataset(self._native, batch_size=batch_size, transform=transform)
 
     def to_torch_dataloader(
         self,

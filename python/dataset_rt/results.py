@@ -76,7 +76,7 @@ def _travels(error: Exception) -> bool:
     try:
         pickle.dumps(error)
         copy.copy(error)  # finds constructors that refuse the stored arguments
-    except Exception:
+    except Exception:  # noqa: BLE001 - whatever the user's class raises, it stays behind
         return False
     return True
 

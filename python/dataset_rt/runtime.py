@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from pathlib import Path
-from typing import NoReturn, TypeVar
+from typing import TYPE_CHECKING, NoReturn, TypeVar
 
 from dataset_rt import _native
 from dataset_rt.config import DEFAULT_WRITER_CONFIG, ReaderConfig, WriterConfig
@@ -18,7 +16,12 @@ from dataset_rt.results import (
     CacheWriteError,
     CacheWriteResult,
 )
-from dataset_rt.source import CacheSource
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from dataset_rt.source import CacheSource
 
 __all__ = ["DatasetRuntime"]
 
@@ -118,7 +121,7 @@ class DatasetRuntime:
             raise TypeError(f"paths wants a list of cache directories, not one path: {paths!r}")
         texts = [_text_path(path, f"paths[{i}]") for i, path in enumerate(paths)]
         config = _require(reader_config, ReaderConfig, "reader_config")
-        return CachedDataset._wrap(self._native.open_dataset(texts, config))
+        return CachedDataset(self._native.open_dataset(texts, config))
 
     def from_cache_sources(
         self,
@@ -159,7 +162,7 @@ class DatasetRuntime:
         )
         if native is None:
             return CacheSourcesDatasetError(results, _summary(results))
-        return CacheSourcesDatasetSuccess(CachedDataset._wrap(native), results)
+        return CacheSourcesDatasetSuccess(CachedDataset(native), results)
 
 
 def _source_list(sources: CacheSource | Sequence[CacheSource]) -> list[CacheSource]:

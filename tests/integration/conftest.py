@@ -1,8 +1,7 @@
 """Fixtures shared by the integration tests."""
 
-import pytest
-
 import dataset_rt as drt
+import pytest
 
 
 @pytest.fixture(scope="session")

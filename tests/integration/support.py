@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Sequence
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import dataset_rt as drt
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
 
 QUIET = drt.WriterConfig(show_progress=False)
 
@@ -91,9 +93,7 @@ def open_numbers(
     path = base / f"numbers-{count}"
     if not path.exists():
         write_ok(runtime, numbered(count, path.name), base)
-    return runtime.cached_dataset(
-        [path], reader_config=drt.ReaderConfig(seed=seed, **config)
-    )
+    return runtime.cached_dataset([path], reader_config=drt.ReaderConfig(seed=seed, **config))
 
 
 def ids(samples: Any) -> list[int]:

@@ -5,9 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 import dataset_rt as drt
+import pytest
 from support import numbered, write_ok
 
 HEAVY = ["torch", "pyarrow", "polars", "pydantic", "numpy"]

@@ -5,9 +5,8 @@ import pickle
 import traceback
 from pathlib import Path
 
-import pytest
-
 import dataset_rt as drt
+import pytest
 from dataset_rt.errors import io_error
 from support import Rows, leftovers, numbered, write_fails, write_ok
 
@@ -63,9 +62,7 @@ def test_unknown_fields_are_refused() -> None:
         drt.CacheExistsError("x", shard=1)
 
 
-def test_results_unpack_by_position_and_pickle(
-    runtime: drt.DatasetRuntime, tmp_path: Path
-) -> None:
+def test_results_unpack_by_position_and_pickle(runtime: drt.DatasetRuntime, tmp_path: Path) -> None:
     success = write_ok(runtime, numbered(3), tmp_path)
     match success:
         case drt.CacheWriteSuccess(name, path):
@@ -93,7 +90,7 @@ def test_existing_cache_is_an_error_value_that_pickles(
     assert again.error.path == str(path)
 
 
-class Unpicklable(Exception):
+class UnpicklableError(Exception):
     def __init__(self, one: int, two: int) -> None:
         super().__init__(f"{one} and {two}")
 
@@ -125,8 +122,8 @@ def test_exception_of_the_source_travels_as_itself(
 def test_result_pickles_even_if_the_exception_does_not(
     runtime: drt.DatasetRuntime, tmp_path: Path
 ) -> None:
-    failure = write_fails(runtime, failing_source(Unpicklable(1, 2)), tmp_path)
-    assert isinstance(failure.error, Unpicklable)
+    failure = write_fails(runtime, failing_source(UnpicklableError(1, 2)), tmp_path)
+    assert isinstance(failure.error, UnpicklableError)
     again = pickle.loads(pickle.dumps(failure))
     assert again == failure
     assert isinstance(again.error, drt.DatasetError)

@@ -4,10 +4,9 @@ import dataclasses
 import inspect
 from pathlib import Path
 
+import dataset_rt as drt
 import polars as pl
 import pytest
-
-import dataset_rt as drt
 from dataset_rt import api
 from support import numbered
 
@@ -70,7 +69,7 @@ def test_config_defaults_are_those_of_the_first_releases() -> None:
     )
     reader = drt.ReaderConfig(seed=42)
     assert (reader.prefetch_size, reader.shuffle, reader.validate_cache) == (64, True, False)
-    assert api.DEFAULT_WRITER_CONFIG == writer
+    assert writer == api.DEFAULT_WRITER_CONFIG
     assert api.CompressionAlgo is not None
 
 
@@ -186,9 +185,7 @@ def test_source_protocol_and_result_unions_are_usable() -> None:
 def test_torch_view_is_sized_and_yields_samples(tmp_path: Path) -> None:
     torch_data = pytest.importorskip("torch.utils.data")
     runtime = drt.DatasetRuntime(num_workers=2)
-    runtime.write_cache(
-        numbered(5), tmp_path, writer_config=drt.WriterConfig(show_progress=False)
-    )
+    runtime.write_cache(numbered(5), tmp_path, writer_config=drt.WriterConfig(show_progress=False))
     dataset = runtime.cached_dataset(
         [tmp_path / "numbers"], reader_config=drt.ReaderConfig(seed=3, shuffle=False)
     )

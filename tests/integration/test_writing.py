@@ -5,10 +5,9 @@ import math
 import types
 from pathlib import Path
 
+import dataset_rt as drt
 import numpy as np
 import pytest
-
-import dataset_rt as drt
 from support import QUIET, Rows, leftovers, numbered, write_fails, write_ok
 
 
@@ -160,33 +159,33 @@ def test_metadata_must_be_a_mapping_with_text_keys(
 
 
 @pytest.mark.parametrize(
-    ("second", "column", "expected", "found"),
+    ("second", "column", "types"),
     [
-        ({"a": True, "b": "x"}, "a", "int64", "bool"),
-        ({"a": 1.0, "b": "x"}, "a", "int64", "float64"),
-        ({"a": "1", "b": "x"}, "a", "int64", "string"),
-        ({"a": None, "b": "x"}, "a", "int64", None),
-        ({"a": 2**63, "b": "x"}, "a", "int64", None),
-        ({"a": 1}, "b", "string", None),
-        ({"a": 1, "b": "x", "c": 1}, "c", None, None),
+        ({"a": True, "b": "x"}, "a", ("int64", "bool")),
+        ({"a": 1.0, "b": "x"}, "a", ("int64", "float64")),
+        ({"a": "1", "b": "x"}, "a", ("int64", "string")),
+        ({"a": None, "b": "x"}, "a", ("int64", None)),
+        ({"a": 2**63, "b": "x"}, "a", ("int64", None)),
+        ({"a": 1}, "b", ("string", None)),
+        ({"a": 1, "b": "x", "c": 1}, "c", (None, None)),
     ],
 )
 def test_later_row_must_match_the_first(
-    runtime: drt.DatasetRuntime, tmp_path: Path, second: dict, column: str, expected, found
+    runtime: drt.DatasetRuntime, tmp_path: Path, second: dict, column: str, types: tuple
 ) -> None:
     rows = [(b"x", {"a": 1, "b": "x"})] * 5 + [(b"y", second)]
     error = write_fails(runtime, Rows("bad", rows), tmp_path).error
     assert isinstance(error, drt.InvalidMetadataError)
     assert error.column == column
     assert error.rows == (5,)
-    if expected is not None:
-        assert error.expected == expected
-    if found is not None:
-        assert error.found == found
+    for got, wanted in zip((error.expected, error.found), types, strict=True):
+        assert wanted in (None, got)
 
 
 def test_an_integer_is_not_taken_for_a_float(runtime: drt.DatasetRuntime, tmp_path: Path) -> None:
-    error = write_fails(runtime, Rows("bad", [(b"x", {"f": 1.5}), (b"y", {"f": 2})]), tmp_path).error
+    error = write_fails(
+        runtime, Rows("bad", [(b"x", {"f": 1.5}), (b"y", {"f": 2})]), tmp_path
+    ).error
     assert isinstance(error, drt.InvalidMetadataError)
     assert (error.column, error.expected, error.found) == ("f", "float64", "int64")
 

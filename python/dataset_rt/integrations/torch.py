@@ -7,8 +7,7 @@ draws there are, and how they split, is decided by the core.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch.distributed
 from torch.utils.data import DataLoader, Dataset, Sampler, default_collate
@@ -16,10 +15,16 @@ from torch.utils.data import DataLoader, Dataset, Sampler, default_collate
 from dataset_rt import _native
 from dataset_rt.integrations.torch_iterable import SizedTorchIterableDataset
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
 __all__ = ["SizedTorchIterableDataset", "WindowDataLoader", "make_dataloader"]
 
 Unit = tuple[str, int, int]
 """(handle of a window, first draw, end): all that travels to a worker per batch."""
+
+KEPT_WINDOWS = 2
+"""Windows a process holds: that of the running iteration and the one before it."""
 
 
 class WindowReader(Dataset[Any]):
@@ -34,9 +39,9 @@ class WindowReader(Dataset[Any]):
         return {**self.__dict__, "_windows": {}}
 
     def hold(self, handle: str, window: _native.Window) -> None:
-        """Keep a window at hand, and with it its files: the two newest."""
+        """Keep a window at hand, and with it its files."""
         self._windows[handle] = window
-        while len(self._windows) > 2:
+        while len(self._windows) > KEPT_WINDOWS:
             del self._windows[next(iter(self._windows))]
 
     def __getitems__(self, unit: Unit) -> list[Any]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from torch.utils.data import IterableDataset, get_worker_info
@@ -11,7 +10,7 @@ from torch.utils.data import IterableDataset, get_worker_info
 from dataset_rt import _native
 
 if TYPE_CHECKING:
-    from dataset_rt.dataset import CachedDataset
+    from collections.abc import Callable, Iterator
 
 __all__ = ["SizedTorchIterableDataset"]
 
@@ -28,14 +27,14 @@ class SizedTorchIterableDataset(IterableDataset[Any]):
     again unless ``set_epoch`` moves them.
 
     Args:
-        dataset: The dataset, or a partition of it.
+        dataset: The core's half of a dataset, or of a partition of one.
         batch_size: Yield lists of this many items; single items if None.
         transform: Applied to each sample.
     """
 
     def __init__(
         self,
-        dataset: CachedDataset,
+        dataset: _native.Dataset,
         *,
         batch_size: int | None = None,
         transform: Callable[[Any], Any] | None = None,
@@ -43,7 +42,7 @@ class SizedTorchIterableDataset(IterableDataset[Any]):
         super().__init__()
         if batch_size is not None and batch_size < 1:
             raise ValueError(f"batch_size wants at least 1, {batch_size} was given")
-        self._dataset: _native.Dataset | None = dataset._native
+        self._dataset: _native.Dataset | None = dataset
         self._batch_size = batch_size
         self._transform = transform
         self._epoch: int | None = None
