@@ -1,0 +1,28 @@
+//! The kinds of error that every crate of the core answers with.
+//!
+//! Owns [`ErrorKind`]. Must not carry fields: those belong to each crate's own error.
+//! Invariant: bindings match on kinds alone, never on the text of an error.
+
+/// What a caller can do about an error; the only thing bindings match on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// The caller gave something that can't be used.
+    InvalidInput,
+    /// Something named by the caller does not exist.
+    NotFound,
+    /// Something to be made exists already.
+    AlreadyExists,
+    /// Stored bytes are not what was written.
+    Corrupt,
+    /// Stored bytes are of a version or use features that this build can't read.
+    UnsupportedVersion,
+    /// The operating system refused an operation.
+    Io,
+    /// The operation was cancelled.
+    Cancelled,
+    /// A worker thread panicked.
+    WorkerPanicked,
+    /// A fault of this library.
+    Internal,
+}

@@ -1,0 +1,168 @@
+//! Decoding of a snapshot's handle.
+//!
+//! Owns the order of checks: JSON, format, version, checksum, values. Must not open what the handle names. Invariant: a decoded handle has a known value in every
+//! field and at least one row. Format text: `SNAPSHOT.md`, "snapshot.json".
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::encode::{SNAPSHOT_FORMAT, SNAPSHOT_VERSION};
+use super::model::{RowSampleWidth, SnapshotCache, SnapshotHandle, SnapshotOptions, TABLE_FILE, TABLES_FILE};
+use crate::checksum::{Digest128, FileSeal};
+use crate::error::{FormatError, Region, Site};
+use crate::files::CacheFile;
+use crate::json::{check_json, decode_json};
+use crate::manifest::check_checksum;
+
+const FILE: CacheFile = CacheFile::SnapshotHandle;
+
+#[derive(Deserialize)]
+struct HeadText {
+    format: Option<Value>,
+    format_version: Option<Value>,
+}
+
+#[derive(Deserialize)]
+struct HandleText {
+    writer_version: String,
+    caches: Vec<CacheText>,
+    options: OptionsText,
+    num_workers: u64,
+    rows: u64,
+    samples: u64,
+    row_samples: String,
+    weighted: bool,
+    table_digest: String,
+    epoch_length: u64,
+    position: u64,
+    files: Vec<FileText>,
+}
+
+#[derive(Deserialize)]
+struct CacheText {
+    path: String,
+    content_digest: String,
+}
+
+#[derive(Deserialize)]
+struct OptionsText {
+    seed: String,
+    prefetch_size: u64,
+    shuffle: bool,
+    replacement: bool,
+    validate_cache: bool,
+    verify_records: bool,
+    on_corrupt: String,
+    mapped: bool,
+}
+
+#[derive(Deserialize)]
+struct FileText {
+    path: String,
+    bytes: u64,
+    xxh3_128: String,
+}
+
+/// Reads `snapshot.json`.
+///
+/// # Errors
+///
+/// [`FormatError::UnsupportedVersion`] for a later one; otherwise a finding of kind `Corrupt`.
+pub fn decode_handle(text: &[u8]) -> Result<SnapshotHandle, FormatError> {
+    check_json(FILE, text)?;
+    check_head(&decode_json(FILE, text)?)?;
+    check_checksum(FILE, text)?;
+    let parts: HandleText = decode_json(FILE, text)?;
+    let (table, tables) = decode_files(&parts.files)?;
+    let handle = SnapshotHandle {
+        writer_version: parts.writer_version,
+        caches: parts
+            .caches
+            .into_iter()
+            .map(|cache| {
+                let content_digest = digest("caches.content_digest", &cache.content_digest)?;
+                Ok(SnapshotCache { path: cache.path, content_digest })
+            })
+            .collect::<Result<_, FormatError>>()?,
+        options: decode_options(&parts.options)?,
+        num_workers: parts.num_workers,
+        rows: parts.rows,
+        samples: parts.samples,
+        row_samples: RowSampleWidth::from_name(&parts.row_samples)
+            .ok_or_else(|| fault("row_samples", "identity, u32 or u64", &parts.row_samples))?,
+        weighted: parts.weighted,
+        table_digest: digest("table_digest", &parts.table_digest)?,
+        epoch_length: parts.epoch_length,
+        position: parts.position,
+        table,
+        tables,
+    };
+    for (field, value) in [("rows", handle.rows), ("epoch_length", handle.epoch_length), ("num_workers", handle.num_workers)] {
+        if value == 0 {
+            return Err(fault(field, "at least 1", "0"));
+        }
+    }
+    Ok(handle)
+}
+
+fn check_head(head: &HeadText) -> Result<(), FormatError> {
+    let format = head.format.as_ref().and_then(Value::as_str).unwrap_or_default();
+    if format != SNAPSHOT_FORMAT {
+        return Err(fault("format", SNAPSHOT_FORMAT, format));
+    }
+    match head.format_version.as_ref().and_then(Value::as_u64) {
+        Some(SNAPSHOT_VERSION) => Ok(()),
+        Some(found) if found > SNAPSHOT_VERSION => {
+            Err(FormatError::UnsupportedVersion { file: FILE, supported: SNAPSHOT_VERSION, found })
+        }
+        _ => Err(fault("format_version", "an integer from 1 on", "another value")),
+    }
+}
+
+fn decode_options(parts: &OptionsText) -> Result<SnapshotOptions, FormatError> {
+    Ok(SnapshotOptions {
+        seed: parts.seed.parse().map_err(|_| fault("options.seed", "an integer of 64 bits as text", &parts.seed))?,
+        prefetch_size: parts.prefetch_size,
+        shuffle: parts.shuffle,
+        replacement: parts.replacement,
+        validate_cache: parts.validate_cache,
+        verify_records: parts.verify_records,
+        skips_corrupt: match parts.on_corrupt.as_str() {
+            "raise" => false,
+            "skip" => true,
+            other => return Err(fault("options.on_corrupt", "raise or skip", other)),
+        },
+        mapped: parts.mapped,
+    })
+}
+
+/// Seals of the table and of the sampling tables, as far as the list has them.
+fn decode_files(entries: &[FileText]) -> Result<(Option<FileSeal>, Option<FileSeal>), FormatError> {
+    let (mut table, mut tables) = (None, None);
+    for entry in entries {
+        let place = match entry.path.as_str() {
+            TABLE_FILE => &mut table,
+            TABLES_FILE => &mut tables,
+            other => return Err(fault("files.path", "table.arrow or tables.bin", other)),
+        };
+        let seal = FileSeal { bytes: entry.bytes, digest: digest("files.xxh3_128", &entry.xxh3_128)? };
+        if place.replace(seal).is_some() {
+            return Err(fault("files.path", "each file once", &entry.path));
+        }
+    }
+    Ok((table, tables))
+}
+
+fn digest(field: &'static str, text: &str) -> Result<Digest128, FormatError> {
+    Digest128::parse_hex(text).ok_or_else(|| fault(field, "32 lower-case hexadecimal digits", text))
+}
+
+/// Long text is cut: an error is for people to read.
+fn fault(field: &'static str, expected: &str, found: &str) -> FormatError {
+    FormatError::InvalidText {
+        site: Site::new(FILE, Region::Json, 0),
+        field,
+        expected: expected.to_owned(),
+        found: found.chars().take(120).collect(),
+    }
+}

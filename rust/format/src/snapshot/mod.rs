@@ -1,0 +1,11 @@
+//! Snapshots: the frozen view that processes of one host share.
+
+mod decode;
+mod encode;
+mod model;
+mod tables;
+
+pub use decode::decode_handle;
+pub use encode::encode_handle;
+pub use model::{HANDLE_FILE, RowSampleWidth, SnapshotCache, SnapshotHandle, SnapshotOptions, TABLE_FILE, TABLES_FILE};
+pub use tables::{RowSampleEntries, TableSections, encode_tables};
