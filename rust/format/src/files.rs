@@ -11,7 +11,7 @@ use crate::ids::ShardId;
 /// Folder of the shards, relative to the cache.
 pub const SHARD_FOLDER: &str = "shards";
 
-/// One file of a cache.
+/// One file of a cache or of a snapshot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CacheFile {
     /// `manifest.json`
@@ -26,6 +26,12 @@ pub enum CacheFile {
     Metadata,
     /// `shards/NNNNNN.bin`
     Shard(ShardId),
+    /// `snapshot.json` of a snapshot directory
+    SnapshotHandle,
+    /// `tables.bin` of a snapshot directory
+    SnapshotTables,
+    /// `table.arrow` of a snapshot directory
+    SnapshotTable,
 }
 
 /// Writes the relative path, with `/` between folder and file.
@@ -38,6 +44,9 @@ impl fmt::Display for CacheFile {
             Self::Index => out.write_str("index.bin"),
             Self::Metadata => out.write_str("metadata.arrow"),
             Self::Shard(shard) => write!(out, "{SHARD_FOLDER}/{:06}.bin", shard.get()),
+            Self::SnapshotHandle => out.write_str("snapshot.json"),
+            Self::SnapshotTables => out.write_str("tables.bin"),
+            Self::SnapshotTable => out.write_str("table.arrow"),
         }
     }
 }

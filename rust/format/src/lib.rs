@@ -18,6 +18,7 @@ pub mod manifest;
 pub mod metadata;
 pub mod origin;
 pub mod record;
+pub mod snapshot;
 
 pub use blocks::{BlockHasher, BlockSums, BlockTable, BlockedFile};
 pub use checksum::{Digest128, FileHasher, FileSeal, block_checksum, record_checksum};

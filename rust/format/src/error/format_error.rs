@@ -318,13 +318,13 @@ impl FormatError {
             | Self::OriginalFormat { .. } => ErrorKind::UnsupportedVersion,
             Self::PayloadTooLarge { .. }
             | Self::LimitExceeded { .. }
-            | Self::SourceName { .. }
-            | Self::ReservedColumn { .. }
+            | Self::SourceName { .. } => ErrorKind::InvalidInput,
+            Self::ReservedColumn { .. }
             | Self::RepeatedColumn { .. }
             | Self::MissingColumn { .. }
             | Self::UnexpectedColumn { .. }
             | Self::ColumnType { .. }
-            | Self::UnsupportedValue { .. } => ErrorKind::InvalidInput,
+            | Self::UnsupportedValue { .. } => ErrorKind::InvalidMetadata,
             Self::Absent { .. } => ErrorKind::NotFound,
             Self::BufferLength { .. } | Self::Encode { .. } => ErrorKind::Internal,
         }

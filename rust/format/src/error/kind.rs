@@ -7,8 +7,12 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// The caller gave something that can't be used.
+    /// The caller gave an argument or a setting that can't be used.
     InvalidInput,
+    /// Metadata of a source, or a table, breaks a rule.
+    InvalidMetadata,
+    /// A saved state belongs to another stream.
+    StateMismatch,
     /// Something named by the caller does not exist.
     NotFound,
     /// Something to be made exists already.

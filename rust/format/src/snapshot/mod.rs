@@ -4,6 +4,8 @@ mod decode;
 mod encode;
 mod model;
 mod tables;
+#[cfg(test)]
+mod tests;
 
 pub use decode::decode_handle;
 pub use encode::encode_handle;

@@ -1,0 +1,31 @@
+//! The Python classes that native code makes instances of.
+//!
+//! Owns their lookup, once per process. Must not import anything but the three light modules below. Invariant: importing the native module imports none of them;
+//! the first use does.
+
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyModule, PyType};
+
+static ERRORS: PyOnceLock<Py<PyModule>> = PyOnceLock::new();
+static RESULTS: PyOnceLock<Py<PyModule>> = PyOnceLock::new();
+static CACHED_SAMPLE: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+
+/// `dataset_rt.errors`
+pub(crate) fn errors(py: Python<'_>) -> PyResult<&Bound<'_, PyModule>> {
+    module(py, &ERRORS, "dataset_rt.errors")
+}
+
+/// `dataset_rt.results`
+pub(crate) fn results(py: Python<'_>) -> PyResult<&Bound<'_, PyModule>> {
+    module(py, &RESULTS, "dataset_rt.results")
+}
+
+/// `dataset_rt.sample.CachedSample`
+pub(crate) fn cached_sample(py: Python<'_>) -> PyResult<&Bound<'_, PyType>> {
+    CACHED_SAMPLE.import(py, "dataset_rt.sample", "CachedSample")
+}
+
+fn module<'py>(py: Python<'py>, cell: &'static PyOnceLock<Py<PyModule>>, name: &str) -> PyResult<&'py Bound<'py, PyModule>> {
+    Ok(cell.get_or_try_init(py, || py.import(name).map(Bound::unbind))?.bind(py))
+}

@@ -1,0 +1,37 @@
+//! Payload bytes out of Python objects.
+//!
+//! Owns how an object with the buffer protocol becomes bytes that outlive the GIL. Must not interpret them. Invariant: what the core sees can't change under it:
+//! `bytes` are immutable and borrowed, everything else is copied once, in C order.
+
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
+use pyo3::types::{PyBytes, PyMemoryView};
+
+use super::metadata::type_name;
+
+/// The bytes of a payload, which need no GIL to be read.
+pub(crate) struct PayloadBytes(PyBackedBytes);
+
+impl PayloadBytes {
+    /// Takes any object with the buffer protocol.
+    ///
+    /// # Errors
+    /// `TypeError` names the type of anything else: neither integers nor lists nor text are bytes.
+    pub(crate) fn extract(payload: &Bound<'_, PyAny>) -> PyResult<Self> {
+        if let Ok(bytes) = payload.cast::<PyBytes>() {
+            return Ok(Self(bytes.clone().into()));
+        }
+        let view = PyMemoryView::from(payload).map_err(|_| {
+            PyTypeError::new_err(format!("data has to be bytes or another object with the buffer protocol, not {}", type_name(payload)))
+        })?;
+        let bytes = view.call_method0(pyo3::intern!(payload.py(), "tobytes"))?.cast_into::<PyBytes>()?;
+        Ok(Self(bytes.into()))
+    }
+}
+
+impl AsRef<[u8]> for PayloadBytes {
+    fn as_ref(&self) -> &[u8] {
+        &self.0
+    }
+}
