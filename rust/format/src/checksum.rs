@@ -6,7 +6,7 @@
 
 use std::fmt;
 
-use xxhash_rust::xxh3::{Xxh3Default, xxh3_64, xxh3_64_with_seed, xxh3_128};
+use twox_hash::{XxHash3_64, XxHash3_128};
 
 use crate::ids::{Checksum, SampleId};
 
@@ -17,7 +17,7 @@ pub struct Digest128([u8; 16]);
 impl Digest128 {
     /// Digest of `bytes`.
     pub fn of(bytes: &[u8]) -> Self {
-        Self(xxh3_128(bytes).to_be_bytes())
+        Self(XxHash3_128::oneshot(bytes).to_be_bytes())
     }
 
     /// Names 16 canonical bytes.
@@ -62,18 +62,18 @@ fn hex_value(digit: u8) -> Option<u8> {
 /// Checksum of a record's stored bytes, bound to its sample: exchanged index rows do not pass.
 #[inline]
 pub fn record_checksum(sample: SampleId, stored: &[u8]) -> Checksum {
-    Checksum::new(xxh3_64_with_seed(stored, sample.get()))
+    Checksum::new(XxHash3_64::oneshot_with_seed(sample.get(), stored))
 }
 
 /// Checksum of one 64 KiB block, or of the head of `blocks.bin`.
 #[inline]
 pub fn block_checksum(block: &[u8]) -> Checksum {
-    Checksum::new(xxh3_64(block))
+    Checksum::new(XxHash3_64::oneshot(block))
 }
 
 /// Running digest and length of a file that is written or read in pieces.
 pub struct FileHasher {
-    state: Xxh3Default,
+    state: XxHash3_128,
     bytes: u64,
 }
 
@@ -87,14 +87,14 @@ impl FileHasher {
     /// A hasher that has seen nothing.
     pub fn new() -> Self {
         Self {
-            state: Xxh3Default::new(),
+            state: XxHash3_128::new(),
             bytes: 0,
         }
     }
 
     /// Adds the next bytes of the file; how they are cut into pieces does not matter.
     pub fn update(&mut self, bytes: &[u8]) {
-        self.state.update(bytes);
+        self.state.write(bytes);
         self.bytes += bytes.len() as u64;
     }
 
@@ -102,7 +102,7 @@ impl FileHasher {
     pub fn seal(&self) -> FileSeal {
         FileSeal {
             bytes: self.bytes,
-            digest: Digest128(self.state.digest128().to_be_bytes()),
+            digest: Digest128(self.state.finish_128().to_be_bytes()),
         }
     }
 }
