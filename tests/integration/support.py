@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from typing import TYPE_CHECKING, Any
 
 import dataset_rt as drt
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
 QUIET = drt.WriterConfig(show_progress=False)
@@ -94,6 +95,11 @@ def open_numbers(
     if not path.exists():
         write_ok(runtime, numbered(count, path.name), base)
     return runtime.cached_dataset([path], reader_config=drt.ReaderConfig(seed=seed, **config))
+
+
+def flat(parts: Iterable[Iterable[Any]]) -> list[Any]:
+    """The items of several lists in one."""
+    return list(itertools.chain.from_iterable(parts))
 
 
 def ids(samples: Any) -> list[int]:

@@ -1,0 +1,135 @@
+"""Units of work between a loader's main process and its workers: (window, start, stop).
+
+The main process claims windows and cuts them into units; a worker reads a unit. Nothing
+else travels, and neither side decides which draws there are.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from torch.utils.data import Dataset, Sampler
+
+from dataset_rt import _native
+from dataset_rt.errors import DatasetError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+__all__ = ["Failure", "Progress", "Unit", "WindowBatchSampler", "WindowReader"]
+
+Unit = tuple["str | _native.Window", int, int]
+"""(window or its handle, first draw, end)."""
+
+KEPT_WINDOWS = 8
+"""Windows whose files outlive their iteration, for workers that are slow to open them."""
+
+
+@dataclass(frozen=True)
+class Failure:
+    """In place of a batch: an error of the core with its fields, or None if all was skipped."""
+
+    error: DatasetError | None
+
+
+class WindowReader(Dataset[Any]):
+    """Reads units; the map-style dataset that workers get a copy of."""
+
+    def __init__(self, transform: Callable[..., Any] | None, with_seed: bool) -> None:
+        self._transform = transform
+        self._with_seed = with_seed
+        self._open: tuple[str, _native.Window] | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_open": None}
+
+    def __getitems__(self, unit: Unit) -> list[Any] | Failure:
+        window, start, stop = unit
+        try:
+            items = self._read(self._window(window), start, stop)
+        except DatasetError as error:
+            return Failure(error)
+        return items or Failure(None)
+
+    def _window(self, window: str | _native.Window) -> _native.Window:
+        if not isinstance(window, str):
+            return window
+        if self._open is None or self._open[0] != window:
+            self._open = window, _native.Runtime(1).open_window(window)
+        return self._open[1]
+
+    def _read(self, window: _native.Window, start: int, stop: int) -> list[Any]:
+        apply = self._transform
+        if apply is None:
+            return list(window.samples(start, stop))
+        if self._with_seed:
+            return [apply(*pair) for pair in window.seeded_samples(start, stop)]
+        return [apply(sample) for sample in window.samples(start, stop)]
+
+
+@dataclass
+class Progress:
+    """How far the training loop is in one iteration."""
+
+    window: _native.Window
+    batch_size: int
+    drop_last: bool
+    delivered_batches: int = 0
+
+    def state_dict(self) -> dict[str, int | str]:
+        """Describe the position behind the delivered batches; a dropped rest is behind it."""
+        draws = len(self.window)
+        done = min(self.delivered_batches * self.batch_size, draws)
+        is_over = self.drop_last and draws - done < self.batch_size
+        return self.window.state_dict(draws if is_over else done)
+
+
+class WindowBatchSampler(Sampler[Unit]):
+    """Claims one window per iteration and cuts this rank's part of it into batches."""
+
+    def __init__(
+        self,
+        dataset: _native.Dataset,
+        *,
+        batch_size: int,
+        drop_last: bool,
+        is_shared: bool,
+        split: dict[str, Any],
+    ) -> None:
+        if batch_size < 1:
+            raise ValueError(f"batch_size wants at least 1, {batch_size} was given")
+        self.batch_size = batch_size
+        self.drop_last = drop_last
+        self.progress: Progress | None = None
+        self._dataset = dataset
+        self._is_shared = is_shared
+        self._split = split
+        self._kept: deque[_native.Window] = deque(maxlen=KEPT_WINDOWS)
+
+    def __len__(self) -> int:
+        is_whole = self._split["count"] == 1
+        draws = len(self._dataset if is_whole else self._dataset.partition(**self._split))
+        return draws // self.batch_size if self.drop_last else -(-draws // self.batch_size)
+
+    def __iter__(self) -> Iterator[Unit]:
+        window = self._dataset.window(**self._split)
+        self._kept.append(window)
+        self.progress = Progress(window, self.batch_size, self.drop_last)
+        return self._units(window.share() if self._is_shared else window, len(window))
+
+    def _units(self, window: str | _native.Window, draws: int) -> Iterator[Unit]:
+        for start in range(0, draws, self.batch_size):
+            stop = min(start + self.batch_size, draws)
+            if stop - start == self.batch_size or not self.drop_last:
+                yield window, start, stop
+
+    def state_dict(self) -> dict[str, int | str]:
+        """Describe the newest iteration, or the dataset's cursor before the first one."""
+        return self._dataset.state_dict() if self.progress is None else self.progress.state_dict()
+
+    def load_state_dict(self, state: dict[str, int | str]) -> None:
+        """Go on behind a saved position with the next iteration."""
+        self._dataset.load_state_dict(state)
+        self.progress = None
