@@ -52,16 +52,13 @@ enter_again() {
   nsenter --target "$pid" --mount --root -- env -i "${environment[@]}" bash -c 'cd "$1" && shift && exec "$@"' _ "$(directory_inside)" "$@"
 }
 
-# bazel_in_image COMMAND ARGUMENTS...
+# bazel_in_image ARGUMENTS...
 bazel_in_image() {
-  local command=$1 pid line
-  local line=(bazel "--output_user_root=$output_root" --host_jvm_args=-Djavax.net.ssl.trustStore=/etc/ssl/certs/java/cacerts "$command")
-  shift
-  mapfile -t -O "${#line[@]}" line < <(module_flags "$command")
+  local pid line=(bazel --nosystem_rc "--bazelrc=$modules/bazelrc" "--output_user_root=$output_root" "$@")
   if pid=$(server_pid); then
     copy_settings "$image"
-    enter_again "$pid" "${line[@]}" "$@"
+    enter_again "$pid" "${line[@]}"
   else
-    enter "$image" "${line[@]}" "$@"
+    enter "$image" "${line[@]}"
   fi
 }

@@ -37,23 +37,26 @@ assemble_modules() {
   ln -s /usr/bin/cargo /usr/bin/rustc "$root/rust_host_tools/bin/"
   echo 'exports_files(glob(["bin/*"]))' >"$root/rust_host_tools/BUILD.bazel"
   touch "$root/rust_host_tools/REPO.bazel"
+  write_bazelrc >"$root/bazelrc"
   mv -T "$root" "$image$modules"
 }
 
-# module_flags COMMAND: what this command needs to find the modules, one flag a line.
-module_flags() {
+# The rc file that takes the place of Debian's: where its Bazel is installed, and which module is found where.
+write_bazelrc() {
   local pair name
-  case $1 in
-    build | test | run | coverage | cquery | aquery)
-      printf '%s\n' --config=airgap --repo_env=CARGO_BAZEL_GENERATOR_URL=file:///opt/cargo-bazel ;;
-    query | fetch | mod | info | print_action) ;;
-    *) return 0 ;;
-  esac
-  printf '%s\n' --noenable_workspace --lockfile_mode=off "--registry=file://$modules/registry" \
-    "--override_repository=rules_rust~~rust_host_tools~rust_host_tools=$modules/rust_host_tools"
-  for name in cc java license proto; do printf '%s\n' "--override_module=rules_$name=/usr/share/bazel/rules/$name"; done
+  grep '^startup' "$image/etc/bazel/bazelrc"
+  cat <<EOF
+startup --host_jvm_args=-Djavax.net.ssl.trustStore=/etc/ssl/certs/java/cacerts
+common --noenable_workspace
+common --lockfile_mode=off
+common --registry=file://$modules/registry
+common --override_repository=rules_rust~~rust_host_tools~rust_host_tools=$modules/rust_host_tools
+common --repo_env=CARGO_BAZEL_GENERATOR_URL=file:///opt/cargo-bazel
+build --config=airgap
+EOF
+  for name in cc java license proto; do echo "common --override_module=rules_$name=/usr/share/bazel/rules/$name"; done
   for pair in bazel_features=features platforms=platforms bazel_skylib=skylib; do
-    printf '%s\n' "--override_module=${pair%%=*}=/usr/share/bazel/tools/${pair#*=}"
+    echo "common --override_module=${pair%%=*}=/usr/share/bazel/tools/${pair#*=}"
   done
-  for name in rules_rust rules_python $empty_modules; do printf '%s\n' "--override_module=$name=$modules/$name"; done
+  for name in rules_rust rules_python $empty_modules; do echo "common --override_module=$name=$modules/$name"; done
 }

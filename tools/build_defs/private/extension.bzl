@@ -2,7 +2,7 @@
 
 load("@cargo_facts//:facts.bzl", "EDITION", "VERSION")
 load("@crates//:defs.bzl", "aliases", "all_crate_deps")
-load("@rules_rust//rust:defs.bzl", "rust_shared_library")
+load("@rules_rust//rust:defs.bzl", "rust_library", "rust_shared_library")
 load("//tools/build_defs/private:rust_crate.bzl", "RUSTC_FLAGS", "drt_rust_lints")
 
 def drt_extension(name, visibility, deps = []):
@@ -14,8 +14,7 @@ def drt_extension(name, visibility, deps = []):
       deps: our own crates this one uses, as labels; the same as the path dependencies of Cargo.toml.
     """
     native.exports_files(["Cargo.toml"], visibility = ["//tools/lint:__pkg__"])
-    rust_shared_library(
-        name = name,
+    common = dict(
         srcs = native.glob(["src/**/*.rs"]),
         aliases = aliases(),
         crate_name = name,
@@ -23,10 +22,13 @@ def drt_extension(name, visibility, deps = []):
         proc_macro_deps = all_crate_deps(proc_macro = True),
         rustc_flags = RUSTC_FLAGS,
         version = VERSION,
-        visibility = visibility,
         deps = deps + all_crate_deps(normal = True),
     )
-    drt_rust_lints(name, [":" + name])
+    rust_shared_library(name = name, visibility = visibility, **common)
+
+    # clippy knows libraries and tests only
+    rust_library(name = name + "_lib", tags = ["manual"], visibility = ["//visibility:private"], **common)
+    drt_rust_lints(name, [":{}_lib".format(name)])
 
 def _mode_impl(_settings, attr):
     return {"//command_line_option:compilation_mode": attr.mode} if attr.mode else {}

@@ -11,15 +11,31 @@ RUSTC_FLAGS = LINT_FLAGS + select({
     "//conditions:default": ["-Copt-level=1"],
 })
 
+def _one_report_each_impl(ctx):
+    reports = ctx.attr.clippy[DefaultInfo].files
+    if len(reports.to_list()) != ctx.attr.count:
+        fail("clippy looked at {} of {} targets".format(len(reports.to_list()), ctx.attr.count))
+    return [DefaultInfo(files = reports)]
+
+# rust_clippy passes over kinds of targets that it does not know, without a word.
+_one_report_each = rule(
+    implementation = _one_report_each_impl,
+    attrs = {
+        "clippy": attr.label(doc = "the rust_clippy target", mandatory = True),
+        "count": attr.int(doc = "how many targets it was given", mandatory = True),
+    },
+)
+
 def drt_rust_lints(name, targets):
     """Tests that clippy has nothing to say about targets and that rustfmt would change nothing.
 
     Args:
       name: prefix of the tests `<name>_clippy_test` and `<name>_fmt_test`.
-      targets: rust targets of this package, tests included.
+      targets: rust_library and rust_test targets of this package.
     """
     rust_clippy(name = name + "_clippy", testonly = True, deps = targets)
-    build_test(name = name + "_clippy_test", targets = [":{}_clippy".format(name)])
+    _one_report_each(name = name + "_clippy_reports", testonly = True, clippy = name + "_clippy", count = len(targets))
+    build_test(name = name + "_clippy_test", targets = [name + "_clippy_reports"])
     rustfmt_test(name = name + "_fmt_test", size = "small", targets = targets)
 
 def drt_rust_crate(name, visibility, deps = [], data = [], testonly = False, test_timeout = "moderate"):
