@@ -37,3 +37,9 @@ pub use metadata::{
 };
 pub use origin::{Origin, Timestamp, decode_origin, encode_origin};
 pub use record::{Codec, Compression, RecordHead, check_record, decode_record, encode_record};
+
+// Tests and builders name this crate alike.
+#[cfg(test)]
+extern crate self as dataset_rt_format;
+#[cfg(test)]
+mod testing;

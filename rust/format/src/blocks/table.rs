@@ -12,6 +12,7 @@ use crate::error::{FormatError, Region, Site};
 use crate::files::CacheFile;
 use crate::ids::Checksum;
 use crate::limits::{BLOCK_BYTES, INDEX_ROW_LEN};
+use crate::manifest::Manifest;
 
 /// First eight bytes of `blocks.bin`.
 pub(super) const MAGIC: [u8; 8] = *b"DRTBLKS1";
@@ -157,6 +158,41 @@ impl BlockTable {
             expected,
             found,
         })
+    }
+
+    /// Compares lengths and row count with the manifest.
+    ///
+    /// # Errors
+    ///
+    /// [`FormatError::Mismatch`] naming the first that differs.
+    pub fn check_lengths(&self, manifest: &Manifest) -> Result<(), FormatError> {
+        let pairs = [
+            (
+                "length of index.bin",
+                16,
+                manifest.index.bytes,
+                self.index_bytes,
+            ),
+            (
+                "length of metadata.arrow",
+                24,
+                manifest.metadata.bytes,
+                self.metadata_bytes,
+            ),
+            ("row count", 16, manifest.sample_count, self.row_count()),
+        ];
+        for (field, offset, expected, found) in pairs {
+            if expected != found {
+                let site = Site::new(CacheFile::Blocks, Region::Header, offset);
+                return Err(FormatError::Mismatch {
+                    site,
+                    field,
+                    expected,
+                    found,
+                });
+            }
+        }
+        Ok(())
     }
 
     /// The bytes of `blocks.bin`.

@@ -17,6 +17,7 @@ pub struct IndexAudit<'a> {
     shard: usize,
     offset: u64,
     shard_is_empty: bool,
+    payload_bytes: u64,
 }
 
 impl<'a> IndexAudit<'a> {
@@ -27,6 +28,7 @@ impl<'a> IndexAudit<'a> {
             shard: 0,
             offset: 0,
             shard_is_empty: true,
+            payload_bytes: 0,
         }
     }
 
@@ -52,7 +54,13 @@ impl<'a> IndexAudit<'a> {
         row.check_within(sample, bytes)?;
         self.offset = self.offset.saturating_add(u64::from(row.stored_bytes));
         self.shard_is_empty = false;
+        self.payload_bytes = self.payload_bytes.saturating_add(u64::from(row.raw_bytes));
         Ok(())
+    }
+
+    /// Sum of the payload lengths so far, to be compared with the manifest's.
+    pub const fn payload_bytes(&self) -> u64 {
+        self.payload_bytes
     }
 
     /// Checks that the last row ended the last shard.

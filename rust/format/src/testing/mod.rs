@@ -1,0 +1,10 @@
+//! What tests of this crate share: whole caches in memory, golden sources, fuzz targets.
+
+mod cases;
+mod corpus;
+mod golden;
+mod image;
+mod mutations;
+mod read_image;
+mod round_trip;
+mod targets;
