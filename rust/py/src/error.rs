@@ -34,6 +34,22 @@ impl CoreError {
         Self::new(ErrorKind::InvalidInput, facts, message)
     }
 
+    /// A finished cache that was not to be reused.
+    pub(crate) fn exists(path: &std::path::Path) -> Self {
+        let message = format!("{} is a finished cache already", path.display());
+        let mut facts = ErrorFacts::default();
+        facts.path = Some(path.to_owned());
+        Self::new(ErrorKind::AlreadyExists, facts, message)
+    }
+
+    /// A part of a saved state that can't be used.
+    pub(crate) fn state(key: &str, found: &str, expected: &str) -> Self {
+        let message = format!("the state's {key} is {found}, expected {expected}");
+        let mut facts = ErrorFacts::default().with_values(expected, found);
+        facts.field = Some(key.to_owned());
+        Self::new(ErrorKind::StateMismatch, facts, message)
+    }
+
     /// A fault of this library.
     pub(crate) fn internal(message: impl ToString) -> Self {
         Self::new(ErrorKind::Internal, ErrorFacts::default(), message.to_string())
@@ -58,7 +74,19 @@ macro_rules! core_errors {
     )*};
 }
 
-core_errors!(FormatError, StorageError, SamplerError, PoolError, ReaderError);
+core_errors!(FormatError, StorageError, SamplerError, ReaderError);
+
+impl From<PoolError> for CoreError {
+    fn from(error: PoolError) -> Self {
+        StorageError::from(error).into()
+    }
+}
+
+impl From<std::io::Error> for CoreError {
+    fn from(error: std::io::Error) -> Self {
+        Self::Python(error.into())
+    }
+}
 
 impl From<PyErr> for CoreError {
     fn from(error: PyErr) -> Self {

@@ -1,5 +1,45 @@
-//! Python binding: registration only.
-use pyo3::prelude::*;
+//! The native module of `dataset_rt`: registration only.
+//!
+//! Owns the list of what Python sees. Must not decide anything. Invariant: importing it imports no other Python module.
+
+mod classes;
+mod convert;
+mod dataset;
+mod error;
+mod fork;
+mod iterator;
+mod profile;
+mod progress;
+mod results;
+mod runtime;
+mod sample;
+mod source;
+mod window;
+mod write;
+
+use pyo3::pymodule;
+
 /// Native module of `dataset_rt`.
 #[pymodule]
-mod _native {}
+mod _native {
+    use pyo3::prelude::*;
+
+    #[pymodule_export]
+    use crate::convert::arrow::ArrowTable;
+    #[pymodule_export]
+    use crate::convert::config::{check_reader_config, check_writer_config};
+    #[pymodule_export]
+    use crate::dataset::Dataset;
+    #[pymodule_export]
+    use crate::iterator::SampleIterator;
+    #[pymodule_export]
+    use crate::runtime::Runtime;
+    #[pymodule_export]
+    use crate::window::Window;
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+        crate::fork::register(module.py())
+    }
+}

@@ -3,8 +3,9 @@
 //! Owns the error type of the crate. Must not carry ready sentences, nor know Python. Invariant: an error about a sample says which cache of the dataset it
 //! belongs to, beside what storage found.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use arrow_schema::ArrowError;
 use dataset_rt_format::{CacheId, ErrorFacts, ErrorKind, FormatError, SampleId};
 use dataset_rt_pool::PoolError;
 use dataset_rt_sampler::SamplerError;
@@ -81,6 +82,13 @@ pub enum ReaderError {
         /// Digest of the cache.
         found: String,
     },
+    /// A table could not be put together from its columns.
+    #[error("the table can't be put together: {source}")]
+    Table {
+        /// The finding.
+        #[source]
+        source: ArrowError,
+    },
     /// Draws outside a window were asked for.
     #[error("draws {start}..{stop} are outside a window of {draws} draws")]
     OutsideWindow {
@@ -94,16 +102,25 @@ pub enum ReaderError {
 }
 
 impl ReaderError {
+    pub(crate) fn snapshot(path: &Path, finding: FormatError) -> Self {
+        Self::Snapshot { path: path.to_owned(), finding: Box::new(finding) }
+    }
+
+    pub(crate) fn table(source: ArrowError) -> Self {
+        Self::Table { source }
+    }
+
     /// What a caller can do about it.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match self {
             Self::Cache { source, .. } | Self::Storage(source) => source.kind(),
             Self::Sampler(error) => error.kind(),
-            Self::Pool(error) => error.kind(),
+            Self::Pool(error) => StorageError::from(error.clone()).kind(),
             Self::Snapshot { finding, .. } => finding.kind(),
             Self::NoSuchSample { .. } => ErrorKind::NotFound,
             Self::OtherCache { .. } => ErrorKind::Corrupt,
+            Self::Table { .. } => ErrorKind::Internal,
             Self::NoCaches | Self::SchemaMismatch { .. } | Self::InvalidOption { .. } | Self::OutsideWindow { .. } => ErrorKind::InvalidInput,
         }
     }
@@ -119,7 +136,7 @@ impl ReaderError {
             }
             Self::Storage(source) => facts = source.facts(),
             Self::Sampler(error) => facts = error.facts(),
-            Self::Pool(error) => facts = error.facts(),
+            Self::Pool(_) => {}
             Self::NoCaches => facts.field = Some("paths".to_owned()),
             Self::SchemaMismatch { path, expected, found } => {
                 facts = facts.with_values(expected, found);
@@ -141,6 +158,7 @@ impl ReaderError {
                 facts = facts.with_values(expected, found);
                 facts.path = Some(path.clone());
             }
+            Self::Table { source } => facts.found = Some(source.to_string()),
             Self::OutsideWindow { start, stop, draws } => {
                 facts = facts.with_values(format_args!("draws within 0..{draws}"), format_args!("{start}..{stop}"));
             }

@@ -1,2 +1,30 @@
-//! See ARCHITECTURE.md.
+//! From a dataset to delivered samples: snapshot, plan, schedule, fetch, deliver.
+//!
+//! Owns the meeting of sampling and storage, what is in flight, and the files that share a snapshot between processes. Must not know Python or write to a terminal.
+//! Invariant: what an iterator delivers depends on its snapshot and its window alone, never on threads, read-ahead or time. Texts: `DRAWS.md`, `SNAPSHOT.md`.
 #![forbid(unsafe_code)]
+
+mod caches;
+mod config;
+mod dataset;
+mod deliver;
+mod error;
+mod fetch;
+mod lengths;
+mod plan;
+mod schedule;
+mod share;
+mod snapshot;
+mod table;
+mod window;
+
+pub use caches::{CacheSet, check_schema, open_cache};
+pub use config::{OnCorrupt, ReaderOptions};
+pub use dataset::Dataset;
+pub use deliver::{Delivered, Readiness, SampleIterator};
+pub use error::ReaderError;
+pub use fetch::{PayloadSink, Undelivered, VecSink};
+pub use plan::PlannedDraw;
+pub use share::{SharedFiles, dump, open_dump, open_shared};
+pub use snapshot::Snapshot;
+pub use window::ClaimedWindow;

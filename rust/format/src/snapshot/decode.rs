@@ -7,7 +7,9 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::encode::{SNAPSHOT_FORMAT, SNAPSHOT_VERSION};
-use super::model::{RowSampleWidth, SnapshotCache, SnapshotHandle, SnapshotOptions, TABLE_FILE, TABLES_FILE};
+use super::model::{
+    RowSampleWidth, SnapshotCache, SnapshotHandle, SnapshotOptions, TABLE_FILE, TABLES_FILE,
+};
 use crate::checksum::{Digest128, FileSeal};
 use crate::error::{FormatError, Region, Site};
 use crate::files::CacheFile;
@@ -35,6 +37,8 @@ struct HandleText {
     table_digest: String,
     epoch_length: u64,
     position: u64,
+    window_end: u64,
+    skipped: u64,
     files: Vec<FileText>,
 }
 
@@ -81,7 +85,10 @@ pub fn decode_handle(text: &[u8]) -> Result<SnapshotHandle, FormatError> {
             .into_iter()
             .map(|cache| {
                 let content_digest = digest("caches.content_digest", &cache.content_digest)?;
-                Ok(SnapshotCache { path: cache.path, content_digest })
+                Ok(SnapshotCache {
+                    path: cache.path,
+                    content_digest,
+                })
             })
             .collect::<Result<_, FormatError>>()?,
         options: decode_options(&parts.options)?,
@@ -94,10 +101,16 @@ pub fn decode_handle(text: &[u8]) -> Result<SnapshotHandle, FormatError> {
         table_digest: digest("table_digest", &parts.table_digest)?,
         epoch_length: parts.epoch_length,
         position: parts.position,
+        window_end: parts.window_end,
+        skipped: parts.skipped,
         table,
         tables,
     };
-    for (field, value) in [("rows", handle.rows), ("epoch_length", handle.epoch_length), ("num_workers", handle.num_workers)] {
+    for (field, value) in [
+        ("rows", handle.rows),
+        ("epoch_length", handle.epoch_length),
+        ("num_workers", handle.num_workers),
+    ] {
         if value == 0 {
             return Err(fault(field, "at least 1", "0"));
         }
@@ -106,22 +119,35 @@ pub fn decode_handle(text: &[u8]) -> Result<SnapshotHandle, FormatError> {
 }
 
 fn check_head(head: &HeadText) -> Result<(), FormatError> {
-    let format = head.format.as_ref().and_then(Value::as_str).unwrap_or_default();
+    let format = head
+        .format
+        .as_ref()
+        .and_then(Value::as_str)
+        .unwrap_or_default();
     if format != SNAPSHOT_FORMAT {
         return Err(fault("format", SNAPSHOT_FORMAT, format));
     }
     match head.format_version.as_ref().and_then(Value::as_u64) {
         Some(SNAPSHOT_VERSION) => Ok(()),
-        Some(found) if found > SNAPSHOT_VERSION => {
-            Err(FormatError::UnsupportedVersion { file: FILE, supported: SNAPSHOT_VERSION, found })
-        }
-        _ => Err(fault("format_version", "an integer from 1 on", "another value")),
+        Some(found) if found > SNAPSHOT_VERSION => Err(FormatError::UnsupportedVersion {
+            file: FILE,
+            supported: SNAPSHOT_VERSION,
+            found,
+        }),
+        _ => Err(fault(
+            "format_version",
+            "an integer from 1 on",
+            "another value",
+        )),
     }
 }
 
 fn decode_options(parts: &OptionsText) -> Result<SnapshotOptions, FormatError> {
     Ok(SnapshotOptions {
-        seed: parts.seed.parse().map_err(|_| fault("options.seed", "an integer of 64 bits as text", &parts.seed))?,
+        seed: parts
+            .seed
+            .parse()
+            .map_err(|_| fault("options.seed", "an integer of 64 bits as text", &parts.seed))?,
         prefetch_size: parts.prefetch_size,
         shuffle: parts.shuffle,
         replacement: parts.replacement,
@@ -145,7 +171,10 @@ fn decode_files(entries: &[FileText]) -> Result<(Option<FileSeal>, Option<FileSe
             TABLES_FILE => &mut tables,
             other => return Err(fault("files.path", "table.arrow or tables.bin", other)),
         };
-        let seal = FileSeal { bytes: entry.bytes, digest: digest("files.xxh3_128", &entry.xxh3_128)? };
+        let seal = FileSeal {
+            bytes: entry.bytes,
+            digest: digest("files.xxh3_128", &entry.xxh3_128)?,
+        };
         if place.replace(seal).is_some() {
             return Err(fault("files.path", "each file once", &entry.path));
         }

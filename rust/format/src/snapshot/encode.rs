@@ -27,6 +27,8 @@ struct HandleText<'a> {
     table_digest: String,
     epoch_length: u64,
     position: u64,
+    window_end: u64,
+    skipped: u64,
     files: Vec<FileText<'a>>,
     checksum: &'a str,
 }
@@ -64,7 +66,11 @@ struct FileText<'a> {
 pub fn encode_handle(handle: &SnapshotHandle) -> Result<Vec<u8>, FormatError> {
     let options = &handle.options;
     let file = |path, seal: Option<FileSeal>| {
-        seal.map(|seal| FileText { path, bytes: seal.bytes, xxh3_128: seal.digest.to_string() })
+        seal.map(|seal| FileText {
+            path,
+            bytes: seal.bytes,
+            xxh3_128: seal.digest.to_string(),
+        })
     };
     let text = HandleText {
         format: SNAPSHOT_FORMAT,
@@ -73,7 +79,10 @@ pub fn encode_handle(handle: &SnapshotHandle) -> Result<Vec<u8>, FormatError> {
         caches: handle
             .caches
             .iter()
-            .map(|cache| CacheText { path: &cache.path, content_digest: cache.content_digest.to_string() })
+            .map(|cache| CacheText {
+                path: &cache.path,
+                content_digest: cache.content_digest.to_string(),
+            })
             .collect(),
         options: OptionsText {
             seed: options.seed.to_string(),
@@ -82,7 +91,11 @@ pub fn encode_handle(handle: &SnapshotHandle) -> Result<Vec<u8>, FormatError> {
             replacement: options.replacement,
             validate_cache: options.validate_cache,
             verify_records: options.verify_records,
-            on_corrupt: if options.skips_corrupt { "skip" } else { "raise" },
+            on_corrupt: if options.skips_corrupt {
+                "skip"
+            } else {
+                "raise"
+            },
             mapped: options.mapped,
         },
         num_workers: handle.num_workers,
@@ -93,7 +106,15 @@ pub fn encode_handle(handle: &SnapshotHandle) -> Result<Vec<u8>, FormatError> {
         table_digest: handle.table_digest.to_string(),
         epoch_length: handle.epoch_length,
         position: handle.position,
-        files: [file(TABLE_FILE, handle.table), file(TABLES_FILE, handle.tables)].into_iter().flatten().collect(),
+        window_end: handle.window_end,
+        skipped: handle.skipped,
+        files: [
+            file(TABLE_FILE, handle.table),
+            file(TABLES_FILE, handle.tables),
+        ]
+        .into_iter()
+        .flatten()
+        .collect(),
         checksum: ZERO_DIGITS,
     };
     encode_sealed(&text, HANDLE_FILE)

@@ -3,11 +3,16 @@
 mod decode;
 mod encode;
 mod model;
+mod table;
 mod tables;
 #[cfg(test)]
 mod tests;
 
 pub use decode::decode_handle;
 pub use encode::encode_handle;
-pub use model::{HANDLE_FILE, RowSampleWidth, SnapshotCache, SnapshotHandle, SnapshotOptions, TABLE_FILE, TABLES_FILE};
+pub use model::{
+    HANDLE_FILE, RowSampleWidth, SnapshotCache, SnapshotHandle, SnapshotOptions, TABLE_FILE,
+    TABLES_FILE,
+};
+pub use table::{decode_table, encode_table};
 pub use tables::{RowSampleEntries, TableSections, encode_tables};

@@ -65,7 +65,9 @@ impl RowSampleWidth {
 
     /// The width of a word; `None` where there is none.
     pub fn from_name(name: &str) -> Option<Self> {
-        [Self::Identity, Self::Narrow, Self::Wide].into_iter().find(|width| width.name() == name)
+        [Self::Identity, Self::Narrow, Self::Wide]
+            .into_iter()
+            .find(|width| width.name() == name)
     }
 
     /// Bytes per row in `tables.bin`.
@@ -103,6 +105,10 @@ pub struct SnapshotHandle {
     pub epoch_length: u64,
     /// The cursor.
     pub position: u64,
+    /// End of the interrupted window that the cursor is in; the cursor itself between windows.
+    pub window_end: u64,
+    /// Positions passed over by hand.
+    pub skipped: u64,
     /// `table.arrow`, unless the table is the one the caches come with.
     pub table: Option<FileSeal>,
     /// `tables.bin`, unless the stream needs no tables.

@@ -35,10 +35,22 @@ impl TableSections {
     /// [`FormatError::Truncated`] where the file is too short for what the handle says, [`FormatError::Mismatch`] where bytes are left over.
     pub fn locate(handle: &SnapshotHandle, file_bytes: u64) -> Result<Self, FormatError> {
         let row_samples_end = u128::from(handle.rows) * u128::from(handle.row_samples.bytes());
-        let sums_start = if handle.weighted { row_samples_end.next_multiple_of(ALIGNMENT.into()) } else { row_samples_end };
-        let sum_bytes = if handle.weighted { u128::from(handle.rows) * u128::from(SUM_BYTES) } else { 0 };
+        let sums_start = if handle.weighted {
+            row_samples_end.next_multiple_of(ALIGNMENT.into())
+        } else {
+            row_samples_end
+        };
+        let sum_bytes = if handle.weighted {
+            u128::from(handle.rows) * u128::from(SUM_BYTES)
+        } else {
+            0
+        };
         let sums_end = sums_start + sum_bytes;
-        let guide_start = if handle.weighted { sums_end.next_multiple_of(ALIGNMENT.into()) } else { sums_end };
+        let guide_start = if handle.weighted {
+            sums_end.next_multiple_of(ALIGNMENT.into())
+        } else {
+            sums_end
+        };
         let file_end = u128::from(file_bytes);
         if guide_start > file_end {
             return Err(FormatError::Truncated {
@@ -48,7 +60,11 @@ impl TableSections {
             });
         }
         let guide_bytes = file_end - guide_start;
-        let surplus = if handle.weighted { guide_bytes % u128::from(GUIDE_BYTES) } else { guide_bytes };
+        let surplus = if handle.weighted {
+            guide_bytes % u128::from(GUIDE_BYTES)
+        } else {
+            guide_bytes
+        };
         if surplus != 0 {
             return Err(FormatError::Mismatch {
                 site: Site::new(CacheFile::SnapshotTables, Region::File, 0),
@@ -92,8 +108,12 @@ pub fn encode_tables<E>(
 ) -> Result<(), E> {
     let mut written = match row_samples {
         RowSampleEntries::Identity => 0,
-        RowSampleEntries::Narrow(entries) => write_numbers(entries, |entry| entry.to_le_bytes(), &mut write)?,
-        RowSampleEntries::Wide(entries) => write_numbers(entries, |entry| entry.to_le_bytes(), &mut write)?,
+        RowSampleEntries::Narrow(entries) => {
+            write_numbers(entries, |entry| entry.to_le_bytes(), &mut write)?
+        }
+        RowSampleEntries::Wide(entries) => {
+            write_numbers(entries, |entry| entry.to_le_bytes(), &mut write)?
+        }
     };
     if let Some((sums, guide)) = weights {
         written = pad(written, &mut write)?;

@@ -1,0 +1,157 @@
+//! The dataset as Python sees it.
+//!
+//! Owns the translation of its methods. Must not decide anything about tables, draws or windows. Invariant: validation and reads run without the GIL.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use arrow_array::{RecordBatch, UInt64Array};
+use arrow_schema::{DataType, Field, Schema};
+use dataset_rt_format::{CacheId, SampleId};
+use dataset_rt_reader::{Dataset as CoreDataset, PlannedDraw, Undelivered, dump};
+use dataset_rt_sampler::{ActiveTable, Tail};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::convert::arrow::{ArrowTable, import_table};
+use crate::convert::config::reader_fields;
+use crate::convert::state::{state_from_dict, state_to_dict};
+use crate::error::CoreError;
+use crate::iterator::SampleIterator;
+use crate::sample::{BytesSink, SampleFactory};
+use crate::window::Window;
+
+/// Caches, the active table and a cursor; or the view of one rank of it.
+#[pyclass(frozen, module = "dataset_rt._native")]
+pub(crate) struct Dataset(CoreDataset);
+
+impl Dataset {
+    pub(crate) fn new(dataset: CoreDataset) -> Self {
+        Self(dataset)
+    }
+}
+
+#[pymethods]
+impl Dataset {
+    fn __len__(&self) -> Result<usize, CoreError> {
+        usize::try_from(self.0.epoch_length()).map_err(CoreError::internal)
+    }
+
+    fn __iter__(&self, py: Python<'_>) -> Result<SampleIterator, CoreError> {
+        Ok(SampleIterator::new(py, self.0.claim_window()?))
+    }
+
+    #[getter]
+    fn cache_paths(&self) -> Vec<std::path::PathBuf> {
+        self.0.cache_paths()
+    }
+
+    #[getter]
+    fn reader_config<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyDict>, CoreError> {
+        Ok(reader_fields(py, self.0.snapshot().options())?)
+    }
+
+    #[getter]
+    fn position(&self) -> u64 {
+        self.0.position()
+    }
+
+    #[getter]
+    fn rank(&self) -> (u64, u64) {
+        (self.0.part().index(), self.0.part().count())
+    }
+
+    fn set_epoch_len(&self, epoch_len: &Bound<'_, PyAny>) -> Result<(), CoreError> {
+        Ok(self.0.set_epoch_length(whole_number("epoch_len", epoch_len)?)?)
+    }
+
+    fn metadata(&self, py: Python<'_>) -> Result<ArrowTable, CoreError> {
+        let table = py.detach(|| self.0.table())?;
+        Ok(ArrowTable::new(table.schema, table.batches))
+    }
+
+    fn update_metadata(&self, py: Python<'_>, table: &Bound<'_, PyAny>) -> Result<(), CoreError> {
+        let table = import_table(table)?;
+        let table = ActiveTable { schema: table.schema, batches: table.batches };
+        Ok(py.detach(|| self.0.update_table(table))?)
+    }
+
+    fn skip(&self, draws: &Bound<'_, PyAny>) -> Result<(), CoreError> {
+        Ok(self.0.skip(whole_number("n", draws)?)?)
+    }
+
+    fn state_dict<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyDict>, CoreError> {
+        Ok(state_to_dict(py, &self.0.state())?)
+    }
+
+    fn load_state_dict(&self, state: &Bound<'_, PyDict>) -> Result<(), CoreError> {
+        Ok(self.0.load_state(&state_from_dict(state)?)?)
+    }
+
+    #[pyo3(signature = (draws, start = None))]
+    fn plan(&self, py: Python<'_>, draws: &Bound<'_, PyAny>, start: Option<&Bound<'_, PyAny>>) -> Result<ArrowTable, CoreError> {
+        let draws = whole_number("n", draws)?;
+        let start = start.map(|start| whole_number("start", start)).transpose()?;
+        let plan = py.detach(|| self.0.plan(draws, start))?;
+        plan_table(&plan)
+    }
+
+    fn draw_seed(&self, position: &Bound<'_, PyAny>) -> Result<u64, CoreError> {
+        Ok(self.0.snapshot().stream().draw_seed(whole_number("position", position)?))
+    }
+
+    #[pyo3(signature = (index, count, *, drop_uneven = false, pad = false))]
+    fn partition(&self, index: &Bound<'_, PyAny>, count: &Bound<'_, PyAny>, drop_uneven: bool, pad: bool) -> Result<Self, CoreError> {
+        let (index, count) = (whole_number("index", index)?, whole_number("count", count)?);
+        Ok(Self(self.0.partition(index, count, Tail::of_switches(drop_uneven, pad)?)?))
+    }
+
+    fn get_items<'py>(&self, py: Python<'py>, ids: Vec<(u32, u64)>) -> Result<Vec<Bound<'py, PyAny>>, CoreError> {
+        let ids: Vec<_> = ids.into_iter().map(|(cache, sample)| (CacheId::new(cache), SampleId::new(sample))).collect();
+        let snapshot = self.0.snapshot();
+        let payloads = self.0.read_samples(&ids, &mut BytesSink(py)).map_err(|error| match error {
+            Undelivered::Read(error) => CoreError::from(error),
+            Undelivered::Sink(error) => CoreError::from(error),
+        })?;
+        let factory = SampleFactory::new(py, snapshot.caches().schema());
+        let samples = ids.iter().zip(payloads).map(|((cache, sample), payload)| factory.make(snapshot.caches(), *cache, *sample, payload));
+        samples.collect()
+    }
+
+    fn dump(&self, py: Python<'_>, directory: std::path::PathBuf) -> Result<std::path::PathBuf, CoreError> {
+        Ok(py.detach(|| dump(&self.0, Path::new(&directory)))?)
+    }
+
+    #[pyo3(signature = (*, claim = true, index = 0, count = 1, drop_uneven = false, pad = false))]
+    fn window(&self, claim: bool, index: u64, count: u64, drop_uneven: bool, pad: bool) -> Result<Window, CoreError> {
+        let coming = Window::part(&self.0.coming_window()?, index, count, drop_uneven, pad)?;
+        if !claim {
+            return Ok(coming);
+        }
+        Window::part(&self.0.claim_window()?, index, count, drop_uneven, pad)
+    }
+}
+
+/// A count or position that a user gave; anything but an integer from 0 to 2^64 - 1 is refused by name.
+fn whole_number(option: &str, value: &Bound<'_, PyAny>) -> Result<u64, CoreError> {
+    if value.is_instance_of::<pyo3::types::PyBool>() || value.hasattr("__index__").is_ok_and(|has| !has) {
+        let given = crate::convert::metadata::type_name(value);
+        return Err(pyo3::exceptions::PyTypeError::new_err(format!("{option} wants an integer, a {given} was given")).into());
+    }
+    value.extract().map_err(|_| CoreError::option(option, value, "an integer from 0 to 2**64 - 1"))
+}
+
+fn plan_table(plan: &[PlannedDraw]) -> Result<ArrowTable, CoreError> {
+    let names = ["position", "row", "cache_id", "sample_id"];
+    let fields = names.map(|name| Field::new(name, DataType::UInt64, false));
+    let schema = Arc::new(Schema::new(fields.to_vec()));
+    let column = |value: fn(&PlannedDraw) -> u64| Arc::new(UInt64Array::from_iter_values(plan.iter().map(value))) as _;
+    let columns = vec![
+        column(|draw| draw.position),
+        column(|draw| draw.row.get()),
+        column(|draw| u64::from(draw.cache.get())),
+        column(|draw| draw.sample.get()),
+    ];
+    let batch = RecordBatch::try_new(Arc::clone(&schema), columns).map_err(CoreError::internal)?;
+    Ok(ArrowTable::new(schema, vec![batch]))
+}

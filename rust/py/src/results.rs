@@ -1,0 +1,37 @@
+//! Outcomes of sources as the classes of `dataset_rt.results`.
+//!
+//! Owns which fields they get. Must not judge outcomes. Invariant: an error value carries the exception itself.
+
+use dataset_rt_format::Origin;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::classes;
+use crate::write::Written;
+
+/// `CacheWriteSuccess` of a cache that is there.
+pub(crate) fn success<'py>(py: Python<'py>, name: &str, written: &Written) -> PyResult<Bound<'py, PyAny>> {
+    let (path, status, samples, origin) = match written {
+        Written::Built(report) => (&report.path, "built", report.sample_count, Some(&report.origin)),
+        Written::Found(found) => (&found.path, "reused", found.sample_count, found.origin.as_ref()),
+    };
+    let fields = PyDict::new(py);
+    fields.set_item("status", status)?;
+    fields.set_item("row_count", samples)?;
+    fields.set_item("created_at", origin.map_or_else(String::new, |origin: &Origin| origin.created_at.to_string()))?;
+    fields.set_item("writer_version", origin.map_or("", |origin| origin.writer_version.as_str()))?;
+    classes::results(py)?.getattr("CacheWriteSuccess")?.call((name, path), Some(&fields))
+}
+
+/// `CacheWriteError` of an exception.
+pub(crate) fn failure<'py>(py: Python<'py>, name: &str, error: &PyErr) -> PyResult<Bound<'py, PyAny>> {
+    let value = error.value(py);
+    let is_ours = value.is_instance(&classes::errors(py)?.getattr("DatasetError")?)?;
+    let text = value.str().map_or_else(|_| String::new(), |text| text.to_string());
+    let message = match (is_ours, text.is_empty()) {
+        (true, _) => text,
+        (false, true) => value.get_type().name()?.to_string(),
+        (false, false) => format!("{}: {text}", value.get_type().name()?),
+    };
+    classes::results(py)?.getattr("CacheWriteError")?.call1((name, message, value))
+}

@@ -1,0 +1,249 @@
+//! The runtime: one pool, and what is done with it.
+//!
+//! Owns the pool of a Python runtime and the order of sources in a call. Must not decide which cache is reused. Invariant: results stand in source order, one per
+//! source, whatever happened to the others.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+use dataset_rt_pool::WorkerPool;
+use dataset_rt_reader::{CacheSet, ClaimedWindow, Dataset as CoreDataset, ReaderError, Snapshot, check_schema, open_cache, open_dump, open_shared};
+use dataset_rt_storage::StorageError;
+use dataset_rt_storage::load::LoadedCache;
+use pyo3::prelude::*;
+
+use crate::convert::config::{WriterSettings, reader_options};
+use crate::dataset::Dataset;
+use crate::error::CoreError;
+use crate::profile::{ProfiledSource, write_profile};
+use crate::progress::Progress;
+use crate::results;
+use crate::source::source_name;
+use crate::window::Window;
+use crate::write::{Failure, Signals, SourceProfile, WriteCall, Written};
+
+/// Most threads a runtime may have: more would be a mistake on any machine.
+const MAX_WORKERS: usize = 1024;
+
+/// One source's name and what became of it.
+type Outcome = (String, Result<Written, PyErr>);
+
+/// Exactly `num_workers` named threads, shared by writing, opening and reading.
+#[pyclass(frozen, module = "dataset_rt._native")]
+pub(crate) struct Runtime {
+    pool: Arc<WorkerPool>,
+    /// The snapshot opened last: consecutive windows mostly share one.
+    opened: Mutex<Option<(PathBuf, Arc<Snapshot>)>>,
+}
+
+impl Runtime {
+    /// Writes or finds the cache of each source.
+    fn write(
+        &self,
+        sources: &[Bound<'_, PyAny>],
+        base: &Path,
+        config: &Bound<'_, PyAny>,
+        reuse: bool,
+        callback: Option<Py<PyAny>>,
+    ) -> Result<Vec<Outcome>, CoreError> {
+        let py = config.py();
+        let settings = WriterSettings::extract(config)?;
+        let names: Vec<_> = sources.iter().enumerate().map(|(number, source)| source_name(source, number)).collect();
+        refuse_duplicates(&names)?;
+        let base = std::path::absolute(base)?;
+        let call = WriteCall { base: &base, options: &settings.options, pool: &self.pool, is_profiled: settings.profile_path.is_some() };
+        let mut progress = Progress::new(settings.shows_progress, callback, sources.len());
+        let mut profiles: Vec<ProfiledSource> = Vec::new();
+        let mut outcomes = Vec::with_capacity(sources.len());
+        let started = Instant::now();
+        let mut raised = None;
+        for (source, name) in sources.iter().zip(names) {
+            let (name, outcome, profile) = match name {
+                Ok(name) => {
+                    progress.begin_source(&name);
+                    let mut profile = SourceProfile::default();
+                    let written = call.write_source(source, &name, &mut progress, &mut profile);
+                    (name, written.and_then(|written| accept(py, written, reuse)), profile)
+                }
+                Err((label, error)) => (label, Err(Failure::of(py, error)), SourceProfile::default()),
+            };
+            let word = word_of(&outcome);
+            progress.end_source(py, word, profile.samples, profile.payload_bytes);
+            profiles.push((name.clone(), word, profile));
+            match outcome {
+                Ok(written) => outcomes.push((name, Ok(written))),
+                Err(Failure::Value(error)) => outcomes.push((name, Err(error))),
+                Err(Failure::Raise(error)) => {
+                    raised = Some(error);
+                    break;
+                }
+            }
+        }
+        progress.finish();
+        if let Some(path) = &settings.profile_path {
+            let outcome = if raised.is_some() { "interrupted" } else { "finished" };
+            let written = write_profile(path, outcome, started.elapsed(), &profiles);
+            if raised.is_none() {
+                written?;
+            }
+        }
+        raised.map_or(Ok(outcomes), |error| Err(error.into()))
+    }
+}
+
+#[pymethods]
+impl Runtime {
+    #[new]
+    fn new(num_workers: &Bound<'_, PyAny>) -> Result<Self, CoreError> {
+        if num_workers.hasattr("__index__").is_ok_and(|has| !has) {
+            let given = crate::convert::metadata::type_name(num_workers);
+            return Err(pyo3::exceptions::PyTypeError::new_err(format!("num_workers wants an integer, a {given} was given")).into());
+        }
+        let refused = || CoreError::option("num_workers", num_workers, "an integer from 1 to 1024");
+        let workers: usize = num_workers.extract().map_err(|_| refused())?;
+        if workers == 0 || workers > MAX_WORKERS {
+            return Err(refused());
+        }
+        Ok(Self { pool: WorkerPool::new(workers)?, opened: Mutex::new(None) })
+    }
+
+    #[getter]
+    fn num_workers(&self) -> usize {
+        self.pool.num_workers()
+    }
+
+    #[pyo3(signature = (sources, base, config, *, reuse, progress = None))]
+    fn write_caches<'py>(
+        &self,
+        sources: Vec<Bound<'py, PyAny>>,
+        base: PathBuf,
+        config: &Bound<'py, PyAny>,
+        reuse: bool,
+        progress: Option<Py<PyAny>>,
+    ) -> Result<Vec<Bound<'py, PyAny>>, CoreError> {
+        let py = config.py();
+        let outcomes = self.write(&sources, &base, config, reuse, progress)?;
+        outcomes.iter().map(|(name, outcome)| Ok(outcome_value(py, name, outcome)?)).collect()
+    }
+
+    fn open_dataset(&self, py: Python<'_>, paths: Vec<PathBuf>, config: &Bound<'_, PyAny>) -> Result<Dataset, CoreError> {
+        let options = reader_options(config)?;
+        let paths = paths.iter().map(std::path::absolute).collect::<Result<Vec<_>, _>>()?;
+        let signals = Signals::default();
+        let check = signals.check();
+        let opened = py.detach(|| CacheSet::open(&paths, &options, &self.pool, &check));
+        let caches = opened.map_err(|error| match error {
+            ReaderError::Cache { source: StorageError::Cancelled, .. } => raised(signals.failure(py, StorageError::Cancelled)),
+            error => error.into(),
+        })?;
+        Ok(Dataset::new(CoreDataset::new(caches, options, Arc::clone(&self.pool))?))
+    }
+
+    #[pyo3(signature = (sources, base, writer_config, reader_config, *, progress = None))]
+    fn open_sources<'py>(
+        &self,
+        sources: Vec<Bound<'py, PyAny>>,
+        base: PathBuf,
+        writer_config: &Bound<'py, PyAny>,
+        reader_config: &Bound<'py, PyAny>,
+        progress: Option<Py<PyAny>>,
+    ) -> Result<(Option<Dataset>, Vec<Bound<'py, PyAny>>), CoreError> {
+        let py = writer_config.py();
+        let options = reader_options(reader_config)?;
+        let mut outcomes = self.write(&sources, &base, writer_config, true, progress)?;
+        let mut caches: Vec<Arc<LoadedCache>> = Vec::new();
+        for (_, outcome) in &mut outcomes {
+            let Ok(written) = &*outcome else { continue };
+            let path = written.path().to_owned();
+            let signals = Signals::default();
+            let check = signals.check();
+            let opened = py.detach(|| open_cache(&path, &options, &self.pool, &check)).map_err(|error| signals.failure(py, error));
+            let fits = opened.and_then(|cache| match caches.first() {
+                Some(first) => match check_schema(cache.path(), &first.manifest().schema, &cache.manifest().schema) {
+                    Ok(()) => Ok(cache),
+                    Err(error) => Err(Failure::Value(CoreError::from(error).into_pyerr())),
+                },
+                None => Ok(cache),
+            });
+            match fits {
+                Ok(cache) => caches.push(cache),
+                Err(Failure::Value(error)) => *outcome = Err(error),
+                Err(Failure::Raise(error)) => return Err(error.into()),
+            }
+        }
+        let dataset = if caches.is_empty() {
+            None
+        } else {
+            Some(Dataset::new(CoreDataset::new(CacheSet::new(caches)?, options, Arc::clone(&self.pool))?))
+        };
+        let values = outcomes.iter().map(|(name, outcome)| outcome_value(py, name, outcome)).collect::<PyResult<_>>()?;
+        Ok((dataset, values))
+    }
+
+    fn open_dump(&self, py: Python<'_>, file: PathBuf) -> Result<Dataset, CoreError> {
+        let file = std::path::absolute(file)?;
+        let pool = Arc::clone(&self.pool);
+        Ok(Dataset::new(py.detach(|| open_dump(&file, Some(pool)))?))
+    }
+
+    fn open_window(&self, py: Python<'_>, handle: &str) -> Result<Window, CoreError> {
+        let window = py.detach(|| {
+            ClaimedWindow::open(handle, &self.pool, |path| {
+                let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
+                match &*opened {
+                    Some((known, snapshot)) if known == path => Ok(Arc::clone(snapshot)),
+                    _ => {
+                        let snapshot = open_shared(path, &self.pool)?;
+                        *opened = Some((path.to_owned(), Arc::clone(&snapshot)));
+                        Ok(snapshot)
+                    }
+                }
+            })
+        })?;
+        Ok(Window::new(window))
+    }
+}
+
+fn raised(failure: Failure) -> CoreError {
+    match failure {
+        Failure::Value(error) | Failure::Raise(error) => error.into(),
+    }
+}
+
+/// Turns a finished cache into an error where it is not to be reused.
+fn accept(py: Python<'_>, written: Written, reuse: bool) -> Result<Written, Failure> {
+    match written {
+        Written::Found(found) if !reuse => {
+            Err(Failure::of(py, CoreError::exists(&found.path).into_pyerr()))
+        }
+        written => Ok(written),
+    }
+}
+
+fn word_of(outcome: &Result<Written, Failure>) -> &'static str {
+    match outcome {
+        Ok(Written::Built(_)) => "built",
+        Ok(Written::Found(_)) => "reused",
+        Err(Failure::Value(_)) => "failed",
+        Err(Failure::Raise(_)) => "interrupted",
+    }
+}
+
+fn outcome_value<'py>(py: Python<'py>, name: &str, outcome: &Result<Written, PyErr>) -> PyResult<Bound<'py, PyAny>> {
+    match outcome {
+        Ok(written) => results::success(py, name, written),
+        Err(error) => results::failure(py, name, error),
+    }
+}
+
+fn refuse_duplicates(names: &[Result<String, (String, PyErr)>]) -> Result<(), CoreError> {
+    let mut seen = HashSet::new();
+    for name in names.iter().flatten() {
+        if !seen.insert(name.as_str()) {
+            return Err(CoreError::option("name", format!("{name:?} for two sources"), "a name of its own for every source"));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,79 @@
+//! Claimed windows as Python sees them: the unit of work between processes.
+//!
+//! Owns reads by index within a window. Must not have a cursor. Invariant: a window opened from a text reads what the one that was shared would read.
+
+use dataset_rt_reader::ClaimedWindow;
+use dataset_rt_sampler::Tail;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::convert::state::state_to_dict;
+use crate::error::CoreError;
+use crate::iterator::SampleIterator;
+
+/// A claimed window as a frozen view: draws by their index in it, from any process.
+#[pyclass(frozen, module = "dataset_rt._native")]
+pub(crate) struct Window(ClaimedWindow);
+
+impl Window {
+    pub(crate) fn new(window: ClaimedWindow) -> Self {
+        Self(window)
+    }
+
+    /// Part `index` of `count` of a window.
+    pub(crate) fn part(window: &ClaimedWindow, index: u64, count: u64, drop_uneven: bool, pad: bool) -> Result<Self, CoreError> {
+        Ok(Self(window.part(index, count, Tail::of_switches(drop_uneven, pad)?)?))
+    }
+
+    /// Calls `take` with each sample of the draws `start..stop` and its position.
+    fn for_each<'py>(
+        &self,
+        py: Python<'py>,
+        start: u64,
+        stop: u64,
+        mut take: impl FnMut(Bound<'py, PyAny>, u64),
+    ) -> Result<(), CoreError> {
+        let samples = SampleIterator::over(py, self.0.iterate(start, stop)?);
+        while let Some((sample, position)) = samples.next_sample(py)? {
+            take(sample, position);
+        }
+        Ok(())
+    }
+}
+
+#[pymethods]
+impl Window {
+    fn __len__(&self) -> Result<usize, CoreError> {
+        usize::try_from(self.0.draws()).map_err(CoreError::internal)
+    }
+
+    fn __iter__(&self, py: Python<'_>) -> SampleIterator {
+        SampleIterator::new(py, self.0.clone())
+    }
+
+    fn samples<'py>(&self, py: Python<'py>, start: u64, stop: u64) -> Result<Vec<Bound<'py, PyAny>>, CoreError> {
+        let mut samples = Vec::new();
+        self.for_each(py, start, stop, |sample, _| samples.push(sample))?;
+        Ok(samples)
+    }
+
+    fn seeded_samples<'py>(&self, py: Python<'py>, start: u64, stop: u64) -> Result<Vec<(Bound<'py, PyAny>, u64)>, CoreError> {
+        let mut samples = Vec::new();
+        let stream = self.0.snapshot().stream();
+        self.for_each(py, start, stop, |sample, position| samples.push((sample, stream.draw_seed(position))))?;
+        Ok(samples)
+    }
+
+    fn following(&self, windows: u64) -> Result<Self, CoreError> {
+        Ok(Self(self.0.following(windows)?))
+    }
+
+    #[pyo3(signature = (delivered))]
+    fn state_dict<'py>(&self, py: Python<'py>, delivered: Option<u64>) -> Result<Bound<'py, PyDict>, CoreError> {
+        Ok(state_to_dict(py, &self.0.state(delivered)?)?)
+    }
+
+    fn share(&self, py: Python<'_>) -> Result<String, CoreError> {
+        Ok(py.detach(|| self.0.share())?)
+    }
+}

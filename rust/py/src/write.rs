@@ -1,0 +1,166 @@
+//! Writing sources: rows from Python into the core's writer, one source after another.
+//!
+//! Owns the loop over a source, and where in it signals are seen and the GIL is released. Must not know files. Invariant: a source that fails becomes a value; what is
+//! not an `Exception`, such as Ctrl-C, is raised, and either way nothing half-written is left.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use dataset_rt_format::RowIndex;
+use dataset_rt_pool::WorkerPool;
+use dataset_rt_storage::durable::Disk;
+use dataset_rt_storage::{Begin, CacheWriter, FinishedCache, InterruptCheck, Pushed, StorageError, WriteOptions, WriteReport, WriteStages};
+use pyo3::exceptions::PyException;
+use pyo3::prelude::*;
+
+use crate::convert::bytes::PayloadBytes;
+use crate::error::CoreError;
+use crate::progress::Progress;
+use crate::source::{SourceRows, SourceTimes, source_version};
+
+/// Rows between two looks for signals; sources without Python code see none of their own.
+const SIGNAL_ROWS: u64 = 64;
+
+/// Why a source has no cache.
+pub(crate) enum Failure {
+    /// To be told as a value.
+    Value(PyErr),
+    /// To be raised: a signal, an exit.
+    Raise(PyErr),
+}
+
+impl Failure {
+    pub(crate) fn of(py: Python<'_>, error: PyErr) -> Self {
+        if error.is_instance_of::<PyException>(py) { Self::Value(error) } else { Self::Raise(error) }
+    }
+}
+
+/// A cache that is there.
+pub(crate) enum Written {
+    /// Written now.
+    Built(WriteReport),
+    /// Found, or finished by another builder while this one waited.
+    Found(FinishedCache),
+}
+
+impl Written {
+    /// The cache.
+    pub(crate) fn path(&self) -> &Path {
+        match self {
+            Self::Built(report) => &report.path,
+            Self::Found(found) => &found.path,
+        }
+    }
+}
+
+/// Where the time of one source went.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct SourceProfile {
+    pub(crate) times: SourceTimes,
+    pub(crate) stages: WriteStages,
+    pub(crate) samples: u64,
+    pub(crate) payload_bytes: u64,
+}
+
+/// Signals that arrive while the core waits: seen between its waits, raised when it has stopped.
+#[derive(Clone, Default)]
+pub(crate) struct Signals(Arc<Mutex<Option<PyErr>>>);
+
+impl Signals {
+    /// The core's way to ask.
+    pub(crate) fn check(&self) -> InterruptCheck {
+        let raised = Arc::clone(&self.0);
+        InterruptCheck::new(move || match Python::attach(|py| py.check_signals()) {
+            Ok(()) => false,
+            Err(error) => {
+                *raised.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+                true
+            }
+        })
+    }
+
+    /// The exception of an error: the signal's own if there was one.
+    pub(crate) fn failure(&self, py: Python<'_>, error: StorageError) -> Failure {
+        let raised = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        match raised {
+            Some(signal) if matches!(error, StorageError::Cancelled) => Failure::of(py, signal),
+            _ => Failure::of(py, CoreError::from(error).into_pyerr()),
+        }
+    }
+}
+
+/// What all sources of one call have in common.
+pub(crate) struct WriteCall<'a> {
+    pub(crate) base: &'a Path,
+    pub(crate) options: &'a WriteOptions,
+    pub(crate) pool: &'a Arc<WorkerPool>,
+    pub(crate) is_profiled: bool,
+}
+
+impl WriteCall<'_> {
+    /// Writes the cache of one source, or finds it written.
+    pub(crate) fn write_source(
+        &self,
+        source: &Bound<'_, PyAny>,
+        name: &str,
+        progress: &mut Progress,
+        profile: &mut SourceProfile,
+    ) -> Result<Written, Failure> {
+        let py = source.py();
+        let fail = |error| Failure::of(py, error);
+        let options = WriteOptions { source_version: source_version(source).map_err(fail)?, ..self.options.clone() };
+        let signals = Signals::default();
+        let check = signals.check();
+        let (disk, base, pool) = (Disk::new(), PathBuf::from(self.base), Arc::clone(self.pool));
+        let begun = py.detach(|| CacheWriter::<PayloadBytes>::begin(&disk, &base, name, &options, &pool, &check));
+        let mut writer = match begun.map_err(|error| signals.failure(py, error))? {
+            Begin::Building(writer) => *writer,
+            Begin::Finished(finished) => return Ok(Written::Found(finished)),
+            Begin::Busy => return Err(fail(CoreError::internal("the cache is being written by another builder").into_pyerr())),
+        };
+        let counters = writer.progress();
+        let outcome = self.write_rows(source, &mut writer, &signals, progress, profile);
+        let outcome = match outcome {
+            Ok(()) => py.detach(|| writer.finish()).map_err(|error| signals.failure(py, error)),
+            Err(failure) => {
+                py.detach(|| drop(writer));
+                Err(failure)
+            }
+        };
+        profile.stages = counters.stages();
+        profile.samples = counters.samples();
+        profile.payload_bytes = counters.payload_bytes();
+        outcome.map(Written::Built)
+    }
+
+    fn write_rows(
+        &self,
+        source: &Bound<'_, PyAny>,
+        writer: &mut CacheWriter<PayloadBytes>,
+        signals: &Signals,
+        progress: &mut Progress,
+        profile: &mut SourceProfile,
+    ) -> Result<(), Failure> {
+        let py = source.py();
+        let fail = |error| Failure::of(py, error);
+        let counters = writer.progress();
+        let mut rows = SourceRows::new(source, self.is_profiled).map_err(fail)?;
+        let mut push_all = || {
+            while let Some(row) = rows.next_row().map_err(fail)? {
+                let number = writer.row_count();
+                let values = row.fields.values(RowIndex::new(number)).map_err(|error| fail(error.into_pyerr()))?;
+                if number % SIGNAL_ROWS == 0 {
+                    py.check_signals().map_err(fail)?;
+                }
+                if writer.push(row.payload, &values).map_err(|error| signals.failure(py, error))? == Pushed::BlockFull {
+                    py.detach(|| writer.dispatch()).map_err(|error| signals.failure(py, error))?;
+                    progress.committed(py, counters.samples(), counters.payload_bytes());
+                }
+            }
+            Ok(())
+        };
+        let outcome = push_all();
+        profile.times = rows.times;
+        outcome
+    }
+}

@@ -1,0 +1,233 @@
+//! The dataset: caches, the current snapshot, and a cursor.
+//!
+//! Owns which snapshot and window the next iterator gets. Must not read payloads for iterators: they keep what they were given. Invariant: a table is swapped whole
+//! or not at all, and two windows claimed here never overlap.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use dataset_rt_format::{CacheId, SampleId};
+use dataset_rt_pool::WorkerPool;
+use dataset_rt_sampler::{ActiveTable, Cursor, LAST_POSITION, Partition, Population, PositionRun, SamplerError, StreamState, Tail};
+
+use crate::caches::CacheSet;
+use crate::config::ReaderOptions;
+use crate::error::ReaderError;
+use crate::fetch::{PayloadSink, Undelivered, fetch};
+use crate::lengths::LengthWatch;
+use crate::plan::{PlannedDraw, Planner};
+use crate::snapshot::Snapshot;
+use crate::window::ClaimedWindow;
+
+/// What a dataset changes: held for moments only, and never across a wait or a read.
+#[derive(Clone, Debug)]
+struct Current {
+    snapshot: Arc<Snapshot>,
+    cursor: Cursor,
+}
+
+/// Samples of one or more caches, drawn as one table says.
+#[derive(Debug)]
+pub struct Dataset {
+    pool: Arc<WorkerPool>,
+    partition: Partition,
+    current: Mutex<Current>,
+}
+
+impl Dataset {
+    /// Every sample of the caches once, from position 0.
+    ///
+    /// # Errors
+    /// [`ReaderError::InvalidOption`]; [`ReaderError::Sampler`] when there are no samples, or more than rows can be.
+    pub fn new(caches: CacheSet, options: ReaderOptions, pool: Arc<WorkerPool>) -> Result<Self, ReaderError> {
+        options.validate()?;
+        let population = Population::unedited(Arc::clone(caches.identity()))?;
+        let cursor = Cursor::new(population.rows())?;
+        let snapshot = Arc::new(Snapshot::new(Arc::new(caches), options, population));
+        Ok(Self::resumed(snapshot, cursor, pool))
+    }
+
+    /// A dataset that another process described.
+    pub(crate) fn resumed(snapshot: Arc<Snapshot>, cursor: Cursor, pool: Arc<WorkerPool>) -> Self {
+        Self { pool, partition: Partition::WHOLE, current: Mutex::new(Current { snapshot, cursor }) }
+    }
+
+    /// Directories of the caches in `cache_id` order.
+    #[must_use]
+    pub fn cache_paths(&self) -> Vec<PathBuf> {
+        self.snapshot().caches().paths()
+    }
+
+    /// Snapshot and cursor at one moment.
+    pub(crate) fn current(&self) -> (Arc<Snapshot>, Cursor) {
+        let current = self.lock();
+        (Arc::clone(&current.snapshot), current.cursor)
+    }
+
+    /// The worker threads.
+    #[must_use]
+    pub fn pool(&self) -> &Arc<WorkerPool> {
+        &self.pool
+    }
+
+    /// The current snapshot.
+    #[must_use]
+    pub fn snapshot(&self) -> Arc<Snapshot> {
+        Arc::clone(&self.lock().snapshot)
+    }
+
+    /// Draws of the next full window, of this part.
+    #[must_use]
+    pub fn epoch_length(&self) -> u64 {
+        self.partition.draws_of(self.lock().cursor.epoch_length())
+    }
+
+    /// Sets the draws of full windows, of all parts together.
+    ///
+    /// # Errors
+    /// [`SamplerError::EpochLength`].
+    pub fn set_epoch_length(&self, draws: u64) -> Result<(), ReaderError> {
+        Ok(self.lock().cursor.set_epoch_length(draws)?)
+    }
+
+    /// The cursor: position where the next window starts.
+    #[must_use]
+    pub fn position(&self) -> u64 {
+        self.lock().cursor.position()
+    }
+
+    /// Passes over `draws` positions.
+    ///
+    /// # Errors
+    /// [`SamplerError::Position`] at the end of the stream.
+    pub fn skip(&self, draws: u64) -> Result<(), ReaderError> {
+        Ok(self.lock().cursor.skip(draws)?)
+    }
+
+    /// The active table.
+    ///
+    /// # Errors
+    /// As [`Snapshot::table`].
+    pub fn table(&self) -> Result<ActiveTable, ReaderError> {
+        self.snapshot().table()
+    }
+
+    /// Validates a table and draws from it from now on, from position 0 and with windows of its length.
+    ///
+    /// # Errors
+    /// What the sampler finds; nothing has changed then.
+    pub fn update_table(&self, table: ActiveTable) -> Result<(), ReaderError> {
+        let before = self.snapshot();
+        let caches = before.caches();
+        let population = Population::from_table(Arc::clone(caches.identity()), caches.schema(), table)?;
+        let cursor = Cursor::new(population.rows())?;
+        let snapshot = Arc::new(Snapshot::new(Arc::clone(caches), before.options().clone(), population));
+        *self.lock() = Current { snapshot, cursor };
+        Ok(())
+    }
+
+    /// Claims the next window and moves the cursor past it.
+    ///
+    /// # Errors
+    /// [`SamplerError::Position`] at the end of the stream; the cursor stays where it was.
+    pub fn claim_window(&self) -> Result<ClaimedWindow, ReaderError> {
+        let mut current = self.lock();
+        let window = current.cursor.take_window()?;
+        Ok(ClaimedWindow::new(Arc::clone(&current.snapshot), Arc::clone(&self.pool), window, self.partition))
+    }
+
+    /// The window that [`claim_window`](Self::claim_window) would claim; the cursor stays where it is.
+    ///
+    /// # Errors
+    /// As claiming it.
+    pub fn coming_window(&self) -> Result<ClaimedWindow, ReaderError> {
+        let (snapshot, mut cursor) = self.current();
+        Ok(ClaimedWindow::new(snapshot, Arc::clone(&self.pool), cursor.take_window()?, self.partition))
+    }
+
+    /// Which part of the draws this view has.
+    #[must_use]
+    pub fn part(&self) -> Partition {
+        self.partition
+    }
+
+    /// The view of part `index` of `count`: same snapshot, a cursor of its own that starts at this one's.
+    ///
+    /// # Errors
+    /// [`SamplerError::Partition`]; [`ReaderError::InvalidOption`] where damaged samples are skipped, for lengths of parts would then differ.
+    pub fn partition(&self, index: u64, count: u64, tail: Tail) -> Result<Self, ReaderError> {
+        let current = self.lock().clone();
+        let partition = current.snapshot.part_of(self.partition, index, count, tail)?;
+        Ok(Self { pool: Arc::clone(&self.pool), partition, current: Mutex::new(current) })
+    }
+
+    /// What resumes the stream at the cursor.
+    #[must_use]
+    pub fn state(&self) -> StreamState {
+        let current = self.lock();
+        StreamState::of_cursor(current.snapshot.key(), &current.cursor)
+    }
+
+    /// Continues where a state was saved; the rest of its window comes next.
+    ///
+    /// # Errors
+    /// [`SamplerError::StateMismatch`] and its like; nothing has changed then.
+    pub fn load_state(&self, state: &StreamState) -> Result<(), ReaderError> {
+        let mut current = self.lock();
+        current.cursor = state.cursor(&current.snapshot.key())?;
+        Ok(())
+    }
+
+    /// Draws to come, of all parts, from `start` or the cursor on; moves nothing and reads no payload.
+    ///
+    /// # Errors
+    /// [`SamplerError::Position`] when they lie behind the end of the stream.
+    pub fn plan(&self, draws: u64, start: Option<u64>) -> Result<Vec<PlannedDraw>, ReaderError> {
+        let (snapshot, cursor) = {
+            let current = self.lock();
+            (Arc::clone(&current.snapshot), current.cursor.position())
+        };
+        let start = start.unwrap_or(cursor);
+        if start.checked_add(draws).is_none_or(|end| end > LAST_POSITION + 1) {
+            let position = start.saturating_add(draws);
+            return Err(SamplerError::Position { position, limit: LAST_POSITION }.into());
+        }
+        let mut plan = Vec::new();
+        Planner::new(&snapshot).plan_run(PositionRun { start, stride: 1, draws }, &mut plan)?;
+        Ok(plan)
+    }
+
+    /// Reads samples by identity, whatever the table says, in the caller's thread and in the order of their places on disk.
+    ///
+    /// # Errors
+    /// [`ReaderError::NoSuchSample`] before anything is read; otherwise what reading one of them found.
+    ///
+    /// # Guarantees
+    /// Payloads come back in the order of `ids`; no cursor moves.
+    pub fn read_samples<S: PayloadSink>(&self, ids: &[(CacheId, SampleId)], sink: &mut S) -> Result<Vec<S::Payload>, Undelivered<S::Error>> {
+        let snapshot = self.snapshot();
+        let caches = snapshot.caches();
+        let identity = caches.identity();
+        if let Some((cache, sample)) = ids.iter().find(|(cache, sample)| identity.global_of(*cache, *sample).is_none()) {
+            return Err(ReaderError::NoSuchSample { cache: *cache, sample: *sample }.into());
+        }
+        let mut order: Vec<_> = (0..).zip(ids).map(|(place, (cache, sample))| (*cache, *sample, place)).collect();
+        order.sort_unstable();
+        let mut payloads: Vec<Option<S::Payload>> = ids.iter().map(|_| None).collect();
+        let mut lengths = LengthWatch::default();
+        for (cache, sample, place) in order {
+            let draw = PlannedDraw { position: 0, row: dataset_rt_format::RowIndex::new(0), cache, sample };
+            lengths.look(caches, std::slice::from_ref(&draw), &draw)?;
+            let payload = fetch(caches, &draw, snapshot.options().verifies_records, sink)?;
+            let place: usize = place;
+            if let Some(slot) = payloads.get_mut(place) {
+                *slot = Some(payload);
+            }
+        }
+        Ok(payloads.into_iter().flatten().collect())
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Current> {
+        self.current.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

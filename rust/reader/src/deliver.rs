@@ -1,0 +1,274 @@
+//! The iterator of one window: draws in plan order.
+//!
+//! Owns what is delivered next and what has been delivered. Must not look at the dataset again. Invariant: draws leave in the order of their positions; a draw that
+//! fails takes its own place, and the one after it can still be had.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use dataset_rt_format::ErrorKind;
+use dataset_rt_pool::PoolError;
+use dataset_rt_sampler::{StreamState, WindowProgress};
+
+use crate::config::OnCorrupt;
+use crate::error::ReaderError;
+use crate::fetch::{PayloadSink, Undelivered, fetch};
+use crate::lengths::LengthWatch;
+use crate::plan::{PlannedDraw, Planner};
+use crate::schedule::{FetchedBlock, Place, Prefetch, judge};
+use crate::window::ClaimedWindow;
+
+/// Draws that are planned and judged together.
+const PLAN_DRAWS: u64 = 256;
+
+/// What has to happen before the next draw.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Readiness {
+    /// Nothing: [`SampleIterator::deliver`] won't wait for the pool.
+    Ready,
+    /// [`SampleIterator::wait`], for a block that the pool reads.
+    Waiting,
+    /// The window is over.
+    Ended,
+}
+
+/// A draw and its payload.
+#[derive(Debug)]
+pub struct Delivered<P> {
+    /// The draw.
+    pub draw: PlannedDraw,
+    /// Its payload, as the sink made it.
+    pub payload: P,
+}
+
+/// How a run of planned draws is read.
+#[derive(Debug)]
+enum Reading {
+    Inline,
+    Submitted,
+    Fetched(FetchedBlock),
+    Failed(PoolError),
+}
+
+/// Planned draws that are read in one way.
+#[derive(Debug)]
+struct Segment {
+    draws: Vec<PlannedDraw>,
+    next: usize,
+    reading: Reading,
+}
+
+/// The draws of one window, in order.
+///
+/// # Guarantees
+/// Nothing but snapshot and window decides what is delivered. Dropping it cancels what is read ahead and waits for nothing.
+#[derive(Debug)]
+pub struct SampleIterator {
+    window: ClaimedWindow,
+    progress: WindowProgress,
+    stop: u64,
+    planner: Planner,
+    prefetch: Prefetch,
+    lengths: LengthWatch,
+    segments: VecDeque<Segment>,
+    /// Local draws up to this one are in `segments` or delivered.
+    planned: u64,
+    skipped_corrupt: u64,
+}
+
+impl SampleIterator {
+    /// Iterates over a claimed window.
+    #[must_use]
+    pub fn new(window: ClaimedWindow) -> Self {
+        let stop = window.draws();
+        Self::over(window, 0, stop)
+    }
+
+    /// Iterates over the local draws `start..stop`, which the caller has checked to exist.
+    pub(crate) fn over(window: ClaimedWindow, start: u64, stop: u64) -> Self {
+        let snapshot = window.snapshot();
+        let mut progress = window.progress();
+        progress.advance(start);
+        Self {
+            progress,
+            stop,
+            planner: Planner::new(snapshot),
+            prefetch: Prefetch::new(snapshot, window.pool()),
+            lengths: LengthWatch::default(),
+            segments: VecDeque::new(),
+            planned: start,
+            skipped_corrupt: 0,
+            window,
+        }
+    }
+
+    /// The window it iterates over.
+    #[must_use]
+    pub fn window(&self) -> &ClaimedWindow {
+        &self.window
+    }
+
+    /// Position of the next draw to be delivered; of this part's window, see [`WindowProgress::position`].
+    #[must_use]
+    pub fn position(&self) -> u64 {
+        self.progress.position()
+    }
+
+    /// Draws left.
+    #[must_use]
+    pub fn remaining(&self) -> u64 {
+        self.stop.saturating_sub(self.progress.delivered())
+    }
+
+    /// Damaged draws left out so far.
+    #[must_use]
+    pub fn skipped_corrupt(&self) -> u64 {
+        self.skipped_corrupt
+    }
+
+    /// What resumes the stream behind the last delivered draw.
+    #[must_use]
+    pub fn state(&self) -> StreamState {
+        StreamState::of_window(self.window.snapshot().key(), &self.progress)
+    }
+
+    /// Continues with the rest of the window that a state was saved in.
+    ///
+    /// # Errors
+    /// [`SamplerError::StateMismatch`](dataset_rt_sampler::SamplerError::StateMismatch) and its like; nothing has changed then.
+    pub fn load_state(&mut self, state: &StreamState) -> Result<(), ReaderError> {
+        let window = state.window(&self.window.snapshot().key())?;
+        let claimed = ClaimedWindow::new(
+            self.window.snapshot().clone(),
+            self.window.pool().clone(),
+            window,
+            self.window.partition(),
+        );
+        *self = Self::new(claimed);
+        Ok(())
+    }
+
+    /// Passes over `draws` draws, at most to the window's end.
+    pub fn skip(&mut self, draws: u64) {
+        self.progress.skip(draws.min(self.remaining()));
+        self.planned = self.progress.delivered();
+        self.segments.clear();
+        self.prefetch.reset();
+    }
+
+    /// Plans ahead and submits reads; never waits.
+    ///
+    /// # Errors
+    /// What the sampler or the pool answers; nothing was delivered then, and the call may be repeated.
+    pub fn prepare(&mut self) -> Result<Readiness, ReaderError> {
+        while self.segments.front().is_some_and(|segment| segment.next >= segment.draws.len()) {
+            self.segments.pop_front();
+        }
+        if self.segments.is_empty() && self.planned < self.stop {
+            self.plan_block()?;
+        }
+        while self.reads_ahead() && !self.prefetch.is_full() && self.planned < self.stop {
+            self.plan_block()?;
+        }
+        Ok(match self.segments.front() {
+            None => {
+                if self.stop == self.progress.draws() {
+                    self.progress.finish();
+                }
+                Readiness::Ended
+            }
+            Some(Segment { reading: Reading::Submitted, .. }) => Readiness::Waiting,
+            Some(_) => Readiness::Ready,
+        })
+    }
+
+    /// Waits at most `timeout` for the block that comes next; says whether it is there.
+    ///
+    /// # Errors
+    /// [`PoolError`] when a forked child could not submit again what its parent had submitted.
+    pub fn wait(&mut self, timeout: Duration) -> Result<bool, ReaderError> {
+        let Some(front) = self.segments.front_mut() else { return Ok(true) };
+        if !matches!(front.reading, Reading::Submitted) {
+            return Ok(true);
+        }
+        front.reading = match self.prefetch.take(timeout) {
+            None => return Ok(false),
+            Some(Err(PoolError::LostInFork)) => {
+                self.prefetch.reset();
+                let submitted = self.segments.iter().filter(|segment| matches!(segment.reading, Reading::Submitted));
+                for segment in submitted {
+                    self.prefetch.submit(&segment.draws)?;
+                }
+                return Ok(false);
+            }
+            Some(Ok(block)) => Reading::Fetched(block),
+            Some(Err(error)) => Reading::Failed(error),
+        };
+        Ok(true)
+    }
+
+    /// Delivers the next draw; `None` when [`prepare`](Self::prepare) has to be asked again.
+    ///
+    /// # Errors
+    /// What reading that draw found, or what the sink answers. The draw's position is used up either way.
+    pub fn deliver<S: PayloadSink>(&mut self, sink: &mut S) -> Option<Result<Delivered<S::Payload>, Undelivered<S::Error>>> {
+        loop {
+            let segment = self.segments.front_mut()?;
+            if matches!(segment.reading, Reading::Submitted) {
+                return None;
+            }
+            let draw = *segment.draws.get(segment.next)?;
+            let snapshot = self.window.snapshot();
+            let outcome = match &mut segment.reading {
+                Reading::Submitted => return None,
+                Reading::Inline => self
+                    .lengths
+                    .look(snapshot.caches(), segment.draws.get(segment.next..).unwrap_or_default(), &draw)
+                    .map_err(Undelivered::Read)
+                    .and_then(|()| fetch(snapshot.caches(), &draw, snapshot.options().verifies_records, sink)),
+                Reading::Fetched(block) => match block.take(segment.next) {
+                    Ok(payload) => sink.copy(&payload).map_err(Undelivered::Sink),
+                    Err(error) => Err(Undelivered::Read(error)),
+                },
+                Reading::Failed(error) => Err(Undelivered::Read(error.clone().into())),
+            };
+            segment.next += 1;
+            self.progress.advance(1);
+            match outcome {
+                Err(Undelivered::Read(error))
+                    if snapshot.options().on_corrupt == OnCorrupt::Skip && error.kind() == ErrorKind::Corrupt =>
+                {
+                    self.skipped_corrupt += 1;
+                }
+                outcome => return Some(outcome.map(|payload| Delivered { draw, payload })),
+            }
+        }
+    }
+
+    /// Whether the pool is at work, so that more draws are worth submitting.
+    fn reads_ahead(&self) -> bool {
+        self.segments.back().is_some_and(|segment| matches!(segment.reading, Reading::Submitted))
+    }
+
+    /// Plans the next draws, judges where they are to be read, and submits those for the pool.
+    fn plan_block(&mut self) -> Result<(), ReaderError> {
+        let caches = self.window.snapshot().caches();
+        let draws = if self.reads_ahead() { self.prefetch.job_draws() } else { PLAN_DRAWS };
+        let end = self.planned.saturating_add(draws).min(self.stop);
+        let mut draws = Vec::new();
+        self.planner.plan(&self.progress, self.planned, end, &mut draws)?;
+        // Files that were cut are not touched, not even to judge; each draw then looks for itself.
+        let place = if self.lengths.are_intact(caches, &draws) { judge(self.window.snapshot(), &draws) } else { Place::Inline };
+        let reading = match place {
+            Place::Inline => Reading::Inline,
+            Place::Pool => {
+                draws.truncate(usize::try_from(self.prefetch.job_draws()).unwrap_or(usize::MAX));
+                self.prefetch.submit(&draws)?;
+                Reading::Submitted
+            }
+        };
+        self.planned += draws.len() as u64;
+        self.segments.push_back(Segment { draws, next: 0, reading });
+        Ok(())
+    }
+}

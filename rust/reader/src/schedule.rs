@@ -1,0 +1,154 @@
+//! Which draws are read where: warm records by the consumer itself, cold and compressed ones in blocks on the pool.
+//!
+//! Owns that judgement, made once per block of draws, and the bound of what is in flight. Must not deliver. Invariant: at most `prefetch_size` draws are read ahead
+//! of the consumer, and blocks come back in the order they were submitted.
+
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+use std::time::Duration;
+
+use dataset_rt_format::Codec;
+use dataset_rt_pool::{CancelToken, OrderedWindow, PoolError, WorkerPool};
+
+use crate::caches::CacheSet;
+use crate::error::ReaderError;
+use crate::fetch::{Undelivered, VecSink, fetch, locate};
+use crate::lengths::LengthWatch;
+use crate::plan::PlannedDraw;
+use crate::snapshot::Snapshot;
+
+/// Draws of a block whose pages are looked at; the others are taken to be like them.
+const PROBES: usize = 4;
+
+/// Draws of one job at most.
+const JOB_DRAWS: usize = 16;
+
+/// Compressed bytes that the consumer decodes itself in one block; more of them are worth a hand-over.
+const INLINE_DECODE_BYTES: u64 = 16 * 1024;
+
+/// Where a block of draws is to be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// In the consumer's thread.
+    Inline,
+    /// On the pool.
+    Pool,
+}
+
+/// Judges a block by its codecs and by whether a few of its pages are in memory.
+pub(crate) fn judge(snapshot: &Snapshot, block: &[PlannedDraw]) -> Place {
+    let caches = snapshot.caches();
+    if !snapshot.options().is_mapped {
+        return Place::Pool;
+    }
+    let step = (block.len() / PROBES).max(1);
+    let is_cold = block.iter().step_by(step).any(|draw| {
+        locate(caches, draw).is_ok_and(|(cache, row)| !cache.is_resident(&row))
+    });
+    if is_cold {
+        return Place::Pool;
+    }
+    let mut decoded_bytes = 0;
+    for draw in block {
+        // A row that can't be read is an error of its draw, wherever that is read.
+        if let Ok((_, row)) = locate(caches, draw)
+            && row.codec == Codec::Lz4
+        {
+            decoded_bytes += u64::from(row.raw_bytes);
+            if decoded_bytes > INLINE_DECODE_BYTES {
+                return Place::Pool;
+            }
+        }
+    }
+    Place::Inline
+}
+
+/// Payloads of one job, in the order of its draws.
+#[derive(Debug)]
+pub(crate) struct FetchedBlock {
+    payloads: Vec<Result<Vec<u8>, ReaderError>>,
+}
+
+impl FetchedBlock {
+    /// Takes the payload of the draw with this number in the block, once.
+    pub(crate) fn take(&mut self, number: usize) -> Result<Vec<u8>, ReaderError> {
+        self.payloads.get_mut(number).map_or_else(|| Ok(Vec::new()), |payload| std::mem::replace(payload, Ok(Vec::new())))
+    }
+}
+
+/// What reads ahead on the pool.
+#[derive(Debug)]
+pub(crate) struct Prefetch {
+    caches: Arc<CacheSet>,
+    pool: Arc<WorkerPool>,
+    jobs: OrderedWindow<FetchedBlock>,
+    capacity: NonZeroUsize,
+    job_draws: u64,
+    verifies: bool,
+}
+
+impl Prefetch {
+    /// Read-ahead of at most the snapshot's `prefetch_size` draws.
+    pub(crate) fn new(snapshot: &Snapshot, pool: &Arc<WorkerPool>) -> Self {
+        let prefetch_size = snapshot.options().prefetch_size;
+        let job_draws = (prefetch_size / (2 * pool.num_workers())).clamp(1, JOB_DRAWS);
+        let capacity = NonZeroUsize::new(prefetch_size / job_draws).unwrap_or(NonZeroUsize::MIN);
+        Self {
+            caches: Arc::clone(snapshot.caches()),
+            pool: Arc::clone(pool),
+            jobs: OrderedWindow::new(pool, capacity, &CancelToken::new()),
+            capacity,
+            job_draws: job_draws as u64,
+            verifies: snapshot.options().verifies_records,
+        }
+    }
+
+    /// Draws of one job.
+    pub(crate) fn job_draws(&self) -> u64 {
+        self.job_draws
+    }
+
+    /// Whether no further job fits.
+    pub(crate) fn is_full(&self) -> bool {
+        self.jobs.is_full()
+    }
+
+    /// Has the payloads of `draws` read on the pool.
+    ///
+    /// # Errors
+    /// [`PoolError`] when no job could be submitted.
+    pub(crate) fn submit(&mut self, draws: &[PlannedDraw]) -> Result<(), PoolError> {
+        for draw in draws {
+            if let Ok((cache, row)) = locate(&self.caches, draw) {
+                cache.will_need(&row);
+            }
+        }
+        let (caches, draws, verifies) = (Arc::clone(&self.caches), draws.to_vec(), self.verifies);
+        self.jobs.submit(move || fetch_block(&caches, &draws, verifies))
+    }
+
+    /// Waits for the oldest job; `None` when it is still running after `timeout`.
+    pub(crate) fn take(&mut self, timeout: Duration) -> Option<Result<FetchedBlock, PoolError>> {
+        self.jobs.take_timeout(timeout)
+    }
+
+    /// Forgets all jobs: their results are not wanted, or they run in the parent of this process.
+    pub(crate) fn reset(&mut self) {
+        self.jobs = OrderedWindow::new(&self.pool, self.capacity, &CancelToken::new());
+    }
+}
+
+fn fetch_block(caches: &CacheSet, draws: &[PlannedDraw], verifies: bool) -> FetchedBlock {
+    let mut block = FetchedBlock { payloads: Vec::with_capacity(draws.len()) };
+    let mut lengths = LengthWatch::default();
+    for (number, draw) in draws.iter().enumerate() {
+        let coming = draws.get(number..).unwrap_or_default();
+        let payload = lengths.look(caches, coming, draw).map_err(Undelivered::Read);
+        let payload = payload.and_then(|()| fetch(caches, draw, verifies, &mut VecSink)).map_err(|error| match error {
+            Undelivered::Read(error) => error,
+            Undelivered::Sink(never) => match never {},
+        });
+        block.payloads.push(payload);
+    }
+    block
+}

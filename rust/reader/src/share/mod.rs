@@ -1,0 +1,12 @@
+//! The files behind a snapshot, for other processes of the host.
+
+mod files;
+mod folder;
+mod open;
+mod text;
+mod write;
+
+pub use files::SharedFiles;
+pub use open::{open_dump, open_shared};
+pub(crate) use text::WindowText;
+pub use write::dump;
