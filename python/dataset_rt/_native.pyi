@@ -178,7 +178,11 @@ class SampleIterator:
 
     @property
     def position(self) -> int:
-        """Position of the next draw to be delivered; prefetching does not move it."""
+        """Position of the next draw to be delivered; prefetching does not move it.
+
+        Of a rank's view it is min(start + delivered * count, end), and the end of the window
+        once the iterator has said that it is exhausted.
+        """
 
     def skip(self, draws: int) -> None:
         """Pass over draws, at most to the end of the window."""
@@ -206,8 +210,11 @@ class Window:
     def following(self, windows: int) -> Window:
         """The full window that many windows later, same table, same rank; 0 is this one."""
 
-    def state_dict(self, delivered: int) -> dict[str, int | str]:
-        """State after ``delivered`` draws of this rank have reached the caller."""
+    def state_dict(self, delivered: int | None) -> dict[str, int | str]:
+        """State after ``delivered`` draws of this rank, or behind the whole window for None.
+
+        The two differ for a rank whose part is one draw shorter than that of others.
+        """
 
     def share(self) -> str:
         """Back the view by files and return its handle, a short text.

@@ -89,11 +89,13 @@ def test_four_ranks_resume_as_any_number(runtime, tmp_path, after: int) -> None:
         assert ids(view) == reference[40:80][index::after]
 
 
-def test_position_at_the_end_of_an_uneven_window(runtime, tmp_path) -> None:
+def test_position_in_and_at_the_end_of_an_uneven_window(runtime, tmp_path) -> None:
     dataset = open_numbers(runtime, tmp_path, 10)
     for index in range(4):
         view = dataset.partition(index, 4)
         iterator = iter(view)
+        list(islice(iterator, 2))
+        assert iterator.position == 8
         list(iterator)
         assert iterator.position == 10
         assert view.position == 10

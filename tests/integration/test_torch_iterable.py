@@ -23,6 +23,7 @@ def drawn(view, num_workers: int, method: str = "spawn", **options) -> list:
     )
     with warnings.catch_warnings():
         warnings.simplefilter("error")
+        warnings.filterwarnings("ignore", message="This DataLoader will create")
         got = list(loader)
         assert len(loader) == len(got)
     return got

@@ -25,6 +25,7 @@ def batches_of(loader) -> list[list[int]]:
     """Sample ids per batch of one pass over a loader."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
+        warnings.filterwarnings("ignore", message="This DataLoader will create")
         return [batch.sample_id.tolist() for batch in loader]
 
 
@@ -182,6 +183,9 @@ def test_ranks_together_are_the_window(runtime, tmp_path, world_size: int) -> No
             rest = [batch.sample_id.tolist() for batch in iterator]
             assert rest == cut(share, 4)[1:]
         assert all(state == states[0] for state in states)
+        ends = [loader.state_dict() for loader in loaders]
+        assert all(state == ends[0] for state in ends)
+        assert ends[0]["position"] == 30 * epoch + 30
 
 
 def test_rank_options(runtime, tmp_path) -> None:

@@ -40,7 +40,7 @@ class _Collate:
 class _Delivery:
     """Hands batches to the training loop and counts them; after an error it goes on."""
 
-    def __init__(self, batches: Iterator[Any], progress: Progress | None) -> None:
+    def __init__(self, batches: Iterator[Any], progress: Progress) -> None:
         self._batches = batches
         self._progress = progress
 
@@ -49,9 +49,12 @@ class _Delivery:
 
     def __next__(self) -> Any:
         while True:
-            batch = next(self._batches)
-            if self._progress is not None:
-                self._progress.delivered_batches += 1
+            try:
+                batch = next(self._batches)
+            except StopIteration:
+                self._progress.is_over = True
+                raise
+            self._progress.delivered_batches += 1
             if not isinstance(batch, Failure):
                 return batch
             if batch.error is not None:
@@ -69,8 +72,8 @@ class WindowDataLoader(DataLoader[Any]):
         An error of the core takes the place of its batch and keeps its fields; the iterator
         can be asked for the next one. A batch of which every sample was skipped is left out.
         """
-        batches = super().__iter__()
-        return _Delivery(batches, self.batch_sampler.progress)
+        with self.batch_sampler.claimed() as progress:
+            return _Delivery(super().__iter__(), progress)
 
     def state_dict(self) -> dict[str, int | str]:
         """Describe the position behind the last batch the training loop received.

@@ -7,6 +7,7 @@ else travels, and neither side decides which draws there are.
 from __future__ import annotations
 
 from collections import deque
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -77,13 +78,15 @@ class Progress:
     batch_size: int
     drop_last: bool
     delivered_batches: int = 0
+    is_over: bool = False
 
     def state_dict(self) -> dict[str, int | str]:
         """Describe the position behind the delivered batches; a dropped rest is behind it."""
         draws = len(self.window)
         done = min(self.delivered_batches * self.batch_size, draws)
-        is_over = self.drop_last and draws - done < self.batch_size
-        return self.window.state_dict(draws if is_over else done)
+        if self.is_over or (self.drop_last and draws - done < self.batch_size):
+            return self.window.state_dict(None)
+        return self.window.state_dict(done)
 
 
 class WindowBatchSampler(Sampler[Unit]):
@@ -103,6 +106,7 @@ class WindowBatchSampler(Sampler[Unit]):
         self.batch_size = batch_size
         self.drop_last = drop_last
         self.progress: Progress | None = None
+        self._given: Progress | None = None
         self._dataset = dataset
         self._is_shared = is_shared
         self._split = split
@@ -113,17 +117,36 @@ class WindowBatchSampler(Sampler[Unit]):
         draws = len(self._dataset if is_whole else self._dataset.partition(**self._split))
         return draws // self.batch_size if self.drop_last else -(-draws // self.batch_size)
 
-    def __iter__(self) -> Iterator[Unit]:
+    def _claim(self) -> Progress:
         window = self._dataset.window(**self._split)
         self._kept.append(window)
         self.progress = Progress(window, self.batch_size, self.drop_last)
-        return self._units(window.share() if self._is_shared else window, len(window))
+        return self.progress
 
-    def _units(self, window: str | _native.Window, draws: int) -> Iterator[Unit]:
+    @contextmanager
+    def claimed(self) -> Iterator[Progress]:
+        """Claim the next window for every iterator made inside the ``with`` block.
+
+        torch makes more iterators of a sampler than it uses. One made elsewhere claims a
+        window of its own when it is first asked.
+        """
+        self._given = self._claim()
+        try:
+            yield self._given
+        finally:
+            self._given = None
+
+    def __iter__(self) -> Iterator[Unit]:
+        return self._units(self._given)
+
+    def _units(self, given: Progress | None) -> Iterator[Unit]:
+        window = (given or self._claim()).window
+        handle = window.share() if self._is_shared else window
+        draws = len(window)
         for start in range(0, draws, self.batch_size):
             stop = min(start + self.batch_size, draws)
             if stop - start == self.batch_size or not self.drop_last:
-                yield window, start, stop
+                yield handle, start, stop
 
     def state_dict(self) -> dict[str, int | str]:
         """Describe the newest iteration, or the dataset's cursor before the first one."""
