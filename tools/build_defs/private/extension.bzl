@@ -13,7 +13,6 @@ def drt_extension(name, visibility, deps = []):
       visibility: the package that copies the library into place.
       deps: our own crates this one uses, as labels; the same as the path dependencies of Cargo.toml.
     """
-    native.exports_files(["Cargo.toml"], visibility = ["//tools/lint:__pkg__"])
     common = dict(
         srcs = native.glob(["src/**/*.rs"]),
         aliases = aliases(),

@@ -1,7 +1,7 @@
 """Packs a wheel: the same inputs give the same bytes, on any machine and at any time.
 
-Owns the layout of the archive and its metadata files. The version comes from the root Cargo.toml, everything else
-from pyproject.toml; nothing is written here a second time.
+Owns the layout of the archive and its metadata files. The version comes from the root Cargo.toml,
+everything else from pyproject.toml; nothing is written here a second time.
 """
 
 from __future__ import annotations
@@ -9,14 +9,20 @@ from __future__ import annotations
 import argparse
 import base64
 import hashlib
-import tomllib
 import zipfile
 from pathlib import Path
 from typing import Any
 
+import tomllib
+
 # the earliest time a ZIP archive can hold
 EPOCH = (1980, 1, 1, 0, 0, 0)
 FILE_MODE = 0o100644
+WHEEL_TEXT = """Wheel-Version: 1.0
+Generator: dataset_rt make_wheel
+Root-Is-Purelib: false
+Tag: {tag}
+"""
 
 
 def metadata_text(project: dict[str, Any], version: str, readme: str) -> str:
@@ -30,16 +36,25 @@ def metadata_text(project: dict[str, Any], version: str, readme: str) -> str:
     Returns:
         The text of the file.
     """
-    lines = ["Metadata-Version: 2.4", f"Name: {project['name']}", f"Version: {version}", f"Summary: {project['description']}"]
+    lines = [
+        "Metadata-Version: 2.4",
+        f"Name: {project['name']}",
+        f"Version: {version}",
+        f"Summary: {project['description']}",
+    ]
     lines += [f"Keywords: {','.join(project['keywords'])}"] if project.get("keywords") else []
     lines += [f"License-Expression: {project['license']}", "License-File: LICENSE"]
     lines += [f"Classifier: {classifier}" for classifier in project.get("classifiers", [])]
-    lines += [f"Project-URL: {label}, {url}" for label, url in sorted(project.get("urls", {}).items())]
+    lines += [
+        f"Project-URL: {label}, {url}" for label, url in sorted(project.get("urls", {}).items())
+    ]
     lines += [f"Requires-Python: {project['requires-python']}"]
     lines += [f"Requires-Dist: {requirement}" for requirement in project.get("dependencies", [])]
     for extra, requirements in sorted(project.get("optional-dependencies", {}).items()):
         lines.append(f"Provides-Extra: {extra}")
-        lines += [f'Requires-Dist: {requirement} ; extra == "{extra}"' for requirement in requirements]
+        lines += [
+            f'Requires-Dist: {requirement} ; extra == "{extra}"' for requirement in requirements
+        ]
     lines += ["Description-Content-Type: text/markdown", "", readme]
     return "\n".join(lines)
 
@@ -49,7 +64,9 @@ def entry_points_text(project: dict[str, Any]) -> str:
     scripts = project.get("scripts", {})
     if not scripts:
         return ""
-    return "[console_scripts]\n" + "".join(f"{name} = {target}\n" for name, target in sorted(scripts.items()))
+    return "[console_scripts]\n" + "".join(
+        f"{name} = {target}\n" for name, target in sorted(scripts.items())
+    )
 
 
 def write_wheel(out: Path, dist_info: str, files: dict[str, bytes]) -> None:
@@ -72,7 +89,9 @@ def write_wheel(out: Path, dist_info: str, files: dict[str, bytes]) -> None:
 
         for name in sorted(files, key=lambda name: (name.startswith(dist_info), name)):
             add(name, files[name])
-            digest = base64.urlsafe_b64encode(hashlib.sha256(files[name]).digest()).rstrip(b"=").decode()
+            digest = (
+                base64.urlsafe_b64encode(hashlib.sha256(files[name]).digest()).rstrip(b"=").decode()
+            )
             records.append(f"{name},sha256={digest},{len(files[name])}")
         records.append(f"{dist_info}/RECORD,,")
         add(f"{dist_info}/RECORD", ("\n".join(records) + "\n").encode())
@@ -92,11 +111,13 @@ def main() -> None:
     version = tomllib.loads(args.cargo.read_text())["workspace"]["package"]["version"]
     dist_info = f"{project['name'].replace('-', '_')}-{version}.dist-info"
     files = {
-        str(path).removeprefix(args.generated_root).removeprefix(args.root): path.read_bytes() for path in args.files
+        str(path).removeprefix(args.generated_root).removeprefix(args.root): path.read_bytes()
+        for path in args.files
     }
-    wheel = f"Wheel-Version: 1.0\nGenerator: dataset_rt make_wheel\nRoot-Is-Purelib: false\nTag: {args.tag}\n"
-    files[f"{dist_info}/WHEEL"] = wheel.encode()
-    files[f"{dist_info}/METADATA"] = metadata_text(project, version, args.readme.read_text()).encode()
+    files[f"{dist_info}/WHEEL"] = WHEEL_TEXT.format(tag=args.tag).encode()
+    files[f"{dist_info}/METADATA"] = metadata_text(
+        project, version, args.readme.read_text()
+    ).encode()
     files[f"{dist_info}/licenses/LICENSE"] = args.license.read_bytes()
     if entry_points := entry_points_text(project):
         files[f"{dist_info}/entry_points.txt"] = entry_points.encode()

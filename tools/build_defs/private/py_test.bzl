@@ -5,7 +5,7 @@ load("@rules_python//python:defs.bzl", "py_test")
 _RUNNER = Label("//tools/build_defs/private:pytest_main.py")
 
 def drt_py_test(name, src = None, deps = [], data = [], package = "source", imports = [], size = "medium", tags = [], env = {}):
-    """Runs one pytest file. conftest.py files of its folder come with it.
+    """Runs one pytest file. The other Python files of its package come with it, but for tests.
 
     Args:
       name: name of the target, the file's name without `.py` by habit.
@@ -20,7 +20,7 @@ def drt_py_test(name, src = None, deps = [], data = [], package = "source", impo
       env: environment variables of the test.
     """
     src = src or name + ".py"
-    conftest = native.glob(["conftest.py"], allow_empty = True)
+    support = native.glob(["**/*.py"], allow_empty = True, exclude = ["**/test_*.py"])
     args = ["$(rootpath {})".format(src)]
     if package == "source":
         deps = deps + ["//python:dataset_rt"]
@@ -33,7 +33,7 @@ def drt_py_test(name, src = None, deps = [], data = [], package = "source", impo
     py_test(
         name = name,
         size = size,
-        srcs = [src, _RUNNER] + conftest,
+        srcs = [src, _RUNNER] + support,
         args = args,
         data = data + ["//:pyproject.toml"],
         env = env,

@@ -1,7 +1,7 @@
-"""Runs one pytest file as a Bazel test, in this interpreter or in a fresh virtual environment with the wheel.
+"""Runs one pytest file as a Bazel test: here, or in a fresh virtual environment with the wheel.
 
-Usage: pytest_main.py FILE [--wheel=WHEEL]. Paths are relative to the runfiles root of the workspace, where Bazel starts tests.
-A file in which no test was found fails, as does a skipped test that nobody asked for: pytest's exit code 5 is a failure.
+Usage: pytest_main.py FILE [--wheel=WHEEL]. Paths are relative to the runfiles root of the
+workspace, where Bazel starts tests. A file in which no test was found fails (pytest's code 5).
 """
 
 from __future__ import annotations
@@ -14,8 +14,16 @@ from pathlib import Path
 
 
 def pytest_arguments(file: str) -> list[str]:
-    """Arguments for pytest: no cache in the sandbox, a report where Bazel wants it, temporary files in Bazel's folder."""
-    arguments = [file, "--import-mode=importlib", "-p", "no:cacheprovider", "-q", "-c", "pyproject.toml", "--rootdir=."]
+    """Arguments for pytest: no cache, its report and its temporary files where Bazel wants them."""
+    arguments = [
+        file,
+        "-p",
+        "no:cacheprovider",
+        "-q",
+        "-c",
+        "pyproject.toml",
+        "--rootdir=.",
+    ]
     arguments.append(f"--basetemp={Path(os.environ['TEST_TMPDIR']) / 'pytest'}")
     if report := os.environ.get("XML_OUTPUT_FILE"):
         arguments.append(f"--junitxml={report}")
@@ -25,21 +33,25 @@ def pytest_arguments(file: str) -> list[str]:
 
 
 def third_party_folders() -> list[str]:
-    """Folders of this interpreter's path that hold locked packages, then the interpreter's own packages."""
+    """Folders of this path with locked packages, then with the interpreter's own packages."""
     return [entry for entry in sys.path if Path(entry).name in {"site-packages", "dist-packages"}]
 
 
 def install(wheel: Path, folder: Path) -> Path:
-    """Installs the wheel without network into a new virtual environment and returns its interpreter.
+    """Installs the wheel without network into a new environment; returns its interpreter.
 
-    The locked packages are put on its path by a .pth file, so pip finds every dependency there or fails.
+    A .pth file puts the locked packages on its path: pip finds every dependency there or fails.
     """
     venv.create(folder, with_pip=False, symlinks=True)
     python = folder / "bin" / "python"
-    purelib = subprocess.check_output([python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"], text=True).strip()
+    purelib = subprocess.check_output(
+        [python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"], text=True
+    ).strip()
     Path(purelib, "locked.pth").write_text("\n".join(third_party_folders()) + "\n")
     pip = [sys.executable, "-m", "pip", "--python", str(python), "--disable-pip-version-check"]
-    subprocess.run([*pip, "install", "--quiet", "--no-index", "--no-cache-dir", str(wheel)], check=True)
+    subprocess.run(
+        [*pip, "install", "--quiet", "--no-index", "--no-cache-dir", str(wheel)], check=True
+    )
     return python
 
 

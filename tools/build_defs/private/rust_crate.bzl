@@ -4,6 +4,7 @@ load("@bazel_skylib//rules:build_test.bzl", "build_test")
 load("@cargo_facts//:facts.bzl", "EDITION", "LINT_FLAGS", "VERSION")
 load("@crates//:defs.bzl", "aliases", "all_crate_deps")
 load("@rules_rust//rust:defs.bzl", "rust_clippy", "rust_doc_test", "rust_library", "rust_test", "rustfmt_test")
+load("//tools/lint:lint.bzl", "drt_graph_test")
 
 # Our own code is optimised a little in tests, so that property tests run in seconds; debug assertions stay on.
 RUSTC_FLAGS = LINT_FLAGS + select({
@@ -38,23 +39,23 @@ def drt_rust_lints(name, targets):
     build_test(name = name + "_clippy_test", targets = [name + "_clippy_reports"])
     rustfmt_test(name = name + "_fmt_test", size = "small", targets = targets)
 
-def drt_rust_crate(name, visibility, deps = [], data = [], testonly = False, test_timeout = "moderate"):
+def drt_rust_crate(name, visibility, deps = [], test_deps = [], data = [], testonly = False, test_size = "medium"):
     """Library `<name>` from src/, its tests and its lints. Third-party crates are those of the folder's Cargo.toml.
 
     Targets: `<name>`, `<name>_test` (unit tests), `<name>_doc_test`, one `<file>_test` for each tests/<file>.rs,
-    `<name>_clippy_test`, `<name>_fmt_test`.
+    `<name>_clippy_test`, `<name>_fmt_test`, `<name>_graph_test`.
 
     Args:
       name: name of the folder; the crate is called dataset_rt_<name>, as in Cargo.toml.
       visibility: the crates that may use this one. It is the dependency graph: never public.
       deps: our own crates this one uses, as labels; the same as the path dependencies of Cargo.toml.
+      test_deps: our own crates that only the tests use; the same as the path dev-dependencies of Cargo.toml.
       data: files that tests read, found under the path they have in the repository.
       testonly: for crates that only tests may use.
-      test_timeout: Bazel's timeout class of the tests.
+      test_size: Bazel's size class of the tests, which also sets their time limit.
     """
     crate = "dataset_rt_" + name
     common = dict(edition = EDITION, rustc_flags = RUSTC_FLAGS, version = VERSION)
-    native.exports_files(["Cargo.toml"], visibility = ["//tools/lint:__pkg__"])
     rust_library(
         name = name,
         testonly = testonly,
@@ -66,8 +67,8 @@ def drt_rust_crate(name, visibility, deps = [], data = [], testonly = False, tes
         deps = deps + all_crate_deps(normal = True),
         **common
     )
-    tests = dict(data = data, timeout = test_timeout, **common)
-    dev = dict(deps = all_crate_deps(normal_dev = True), proc_macro_deps = all_crate_deps(proc_macro_dev = True))
+    tests = dict(data = data, size = test_size, **common)
+    dev = dict(deps = test_deps + all_crate_deps(normal_dev = True), proc_macro_deps = all_crate_deps(proc_macro_dev = True))
     rust_test(name = name + "_test", crate = ":" + name, **dict(tests, **dev))
     targets = [name, name + "_test"]
     for src in native.glob(["tests/*.rs"], allow_empty = True):
@@ -76,9 +77,10 @@ def drt_rust_crate(name, visibility, deps = [], data = [], testonly = False, tes
         rust_test(
             name = target,
             srcs = [src],
-            deps = [":" + name] + deps + all_crate_deps(normal = True, normal_dev = True),
+            deps = [":" + name] + deps + test_deps + all_crate_deps(normal = True, normal_dev = True),
             proc_macro_deps = all_crate_deps(proc_macro = True, proc_macro_dev = True),
             **tests
         )
     rust_doc_test(name = name + "_doc_test", crate = ":" + name)
     drt_rust_lints(name, [":" + target for target in targets])
+    drt_graph_test(name = name + "_graph_test", crate = name)

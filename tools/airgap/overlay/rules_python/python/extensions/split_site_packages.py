@@ -1,7 +1,7 @@
-"""Prints a BUILD file with one py_library for each distribution found in a folder that `pip install --target` filled.
+"""Prints a BUILD file: one py_library for each distribution that `pip install --target` installed.
 
-Usage: split_site_packages.py FOLDER. Edges are the requirements that apply to this interpreter and are installed;
-a distribution whose requirements lead back to itself keeps those that do not.
+Usage: split_site_packages.py FOLDER. Edges are the requirements that apply to this interpreter and
+are installed; a distribution whose requirements lead back to itself keeps those that do not.
 """
 
 import re
@@ -24,7 +24,7 @@ def normalized(name: str) -> str:
 
 
 def top_entries(distribution: Distribution, folder: str) -> list[str]:
-    """First path components of a distribution's files; scripts stand in bin/ of the target folder."""
+    """First path components of a distribution's files; scripts stand in bin/ of the folder."""
     entries = set()
     for file in distribution.files or []:
         parts = PurePosixPath(file).parts
@@ -40,7 +40,9 @@ def requirements(distribution: Distribution, installed: set[str]) -> set[str]:
     for text in distribution.requires or []:
         requirement = Requirement(text)
         name = normalized(requirement.name)
-        if name in installed and (requirement.marker is None or requirement.marker.evaluate({"extra": ""})):
+        if name in installed and (
+            requirement.marker is None or requirement.marker.evaluate({"extra": ""})
+        ):
             wanted.add(name)
     return wanted
 
@@ -66,11 +68,17 @@ def main() -> None:
     print(HEADER)
     for name, distribution in sorted(found.items()):
         entries = top_entries(distribution, folder)
-        python = [entry + "/*.py" if entry.endswith("**") else entry for entry in entries if entry.endswith(("**", ".py"))]
+        python = [
+            entry + "/*.py" if entry.endswith("**") else entry
+            for entry in entries
+            if entry.endswith(("**", ".py"))
+        ]
         print("py_library(")
         print(f'    name = "{name}",')
         print(f"    srcs = glob({python}, exclude = {list(LEFT_OUT)}, allow_empty = True),")
-        print(f"    data = glob({entries}, exclude = {['**/*.py', *LEFT_OUT]}, allow_empty = True),")
+        print(
+            f"    data = glob({entries}, exclude = {['**/*.py', *LEFT_OUT]}, allow_empty = True),"
+        )
         print(f'    imports = ["{folder}"],')
         print(f"    deps = {[':' + step for step in edges[name]]},".replace("'", '"'))
         print(")\n")
