@@ -6,6 +6,7 @@ workspace, where Bazel starts tests. A file in which no test was found fails (py
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import subprocess
 import sys
@@ -27,6 +28,9 @@ def pytest_arguments(file: str) -> list[str]:
     arguments.append(f"--basetemp={Path(os.environ['TEST_TMPDIR']) / 'pytest'}")
     if report := os.environ.get("XML_OUTPUT_FILE"):
         arguments.append(f"--junitxml={report}")
+    if importlib.util.find_spec("hypothesis"):
+        # the same examples every time, and no verdict on how fast this machine is
+        arguments.append("--hypothesis-profile=ci")
     if only := os.environ.get("TESTBRIDGE_TEST_ONLY"):
         arguments += ["-k", only]
     return arguments
