@@ -4,9 +4,11 @@
 //! `Display` makes the sentence. Invariant: an error leaves everything as it was before the call.
 //! Text of the rules: `DRAWS.md`, "Limits" and "State".
 
-use std::fmt;
+mod facts;
 
-use dataset_rt_format::{ErrorKind, MetadataType, RowIndex};
+use dataset_rt_format::{ErrorKind, RowIndex};
+
+pub use facts::{RowRule, StateField, TablePart, TableRule, WantedColumn};
 
 /// Offending rows that an error names; further ones are only counted.
 pub const NAMED_ROWS: usize = 5;
@@ -155,142 +157,21 @@ impl SamplerError {
     pub fn kind(&self) -> ErrorKind {
         match self {
             Self::StateVersion { .. } => ErrorKind::UnsupportedVersion,
+            Self::StateValue { .. } | Self::StateMismatch { .. } => ErrorKind::StateMismatch,
             Self::DamagedTables { .. } => ErrorKind::Corrupt,
-            _ => ErrorKind::InvalidInput,
-        }
-    }
-}
-
-/// What a column should hold.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum WantedColumn {
-    /// Integers of any width.
-    Integer,
-    /// Integers, floating point numbers or decimals of any width.
-    Number,
-    /// The type that the caches store.
-    Stored(MetadataType),
-}
-
-impl fmt::Display for WantedColumn {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(match self {
-            Self::Integer => "an integer column",
-            Self::Number => "an integer, float or decimal column",
-            Self::Stored(MetadataType::Bool) => "a boolean column",
-            Self::Stored(MetadataType::Int64) => "an int64 column",
-            Self::Stored(MetadataType::Float64) => "a float64 column",
-            Self::Stored(MetadataType::String) => "a text column",
-        })
-    }
-}
-
-/// What every row of a column should hold.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum RowRule {
-    /// A cache of the dataset.
-    Cache {
-        /// Number of caches; ids count from 0.
-        caches: u64,
-    },
-    /// A sample of the row's cache.
-    Sample,
-    /// A finite number above zero.
-    Weight,
-}
-
-impl fmt::Display for RowRule {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Cache { caches } => write!(out, "the id of one of {caches} caches"),
-            Self::Sample => out.write_str("the id of a sample of their cache"),
-            Self::Weight => out.write_str("a finite number above zero"),
-        }
-    }
-}
-
-/// A field of a stream's state.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum StateField {
-    /// How rows are drawn.
-    Mode,
-    /// Seed of the stream.
-    Seed,
-    /// Draws of one window.
-    EpochLength,
-    /// Position of the next draw.
-    Position,
-    /// Position behind the window's last draw.
-    WindowEnd,
-    /// Digest of the caches.
-    CachesDigest,
-    /// Digest of the table's sampling columns.
-    TableDigest,
-}
-
-impl fmt::Display for StateField {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(match self {
-            Self::Mode => "mode",
-            Self::Seed => "seed",
-            Self::EpochLength => "epoch length",
-            Self::Position => "position",
-            Self::WindowEnd => "window end",
-            Self::CachesDigest => "caches digest",
-            Self::TableDigest => "table digest",
-        })
-    }
-}
-
-/// One of the sampling tables.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum TablePart {
-    /// Number of rows.
-    Rows,
-    /// Row to sample.
-    Samples,
-    /// Cumulative sums of the weights.
-    Sums,
-    /// Guide into the cumulative sums.
-    Guide,
-    /// Explicit order of one cycle.
-    Order,
-}
-
-impl fmt::Display for TablePart {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(match self {
-            Self::Rows => "row count",
-            Self::Samples => "sample of row",
-            Self::Sums => "sum of row",
-            Self::Guide => "guide entry",
-            Self::Order => "order entry",
-        })
-    }
-}
-
-/// What an entry of a sampling table should be.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum TableRule {
-    /// Exactly this.
-    Exactly(u64),
-    /// Anything less.
-    Below(u64),
-    /// Anything more.
-    Above(u64),
-}
-
-impl fmt::Display for TableRule {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Exactly(value) => write!(out, "{value}"),
-            Self::Below(bound) => write!(out, "less than {bound}"),
-            Self::Above(bound) => write!(out, "more than {bound}"),
+            Self::EmptyTable
+            | Self::TooManyRows { .. }
+            | Self::MissingColumn { .. }
+            | Self::RepeatedColumn { .. }
+            | Self::ColumnType { .. }
+            | Self::Rows { .. }
+            | Self::WeightSum { .. } => ErrorKind::InvalidMetadata,
+            Self::TooManySamples { .. }
+            | Self::EpochLength
+            | Self::Partition { .. }
+            | Self::PartitionTail
+            | Self::Position { .. }
+            | Self::NoSuchRow { .. } => ErrorKind::InvalidInput,
         }
     }
 }

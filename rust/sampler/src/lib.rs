@@ -7,7 +7,12 @@
 
 mod draw;
 mod error;
+mod facts;
 mod population;
+#[cfg(test)]
+mod testing;
+#[cfg(test)]
+mod vectors;
 
 pub use draw::{
     Cursor, CycleOrder, DrawMode, DrawStream, LAST_POSITION, MAX_ROWS, Partition, PositionRun,

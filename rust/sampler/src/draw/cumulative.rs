@@ -281,3 +281,6 @@ fn damaged(part: TablePart, at: u64, expected: TableRule, found: u64) -> Sampler
         found,
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -270,3 +270,6 @@ impl Keys<'_> {
             .collect())
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -43,3 +43,6 @@ pub(crate) fn exponential(word: u64) -> u128 {
 pub(crate) fn key_bits(word: u64, units: u64) -> u64 {
     (exponential(word) as f64 / units as f64).to_bits()
 }
+
+#[cfg(test)]
+mod tests;

@@ -20,3 +20,11 @@ pub use state::{STATE_VERSION, StreamKey, StreamState};
 pub use stream::{DrawMode, DrawStream, draw_seed};
 pub use tables::{MAX_ROWS, RowSamples, SamplingTables, TableParts, WeightParts};
 pub use window::{Cursor, LAST_POSITION, Window};
+
+/// What the vectors pin although no other module sees it.
+#[cfg(test)]
+pub(crate) mod internals {
+    pub(crate) use super::exponential::exponential;
+    pub(crate) use super::logarithm_table::{LOGARITHMS, SERIES};
+    pub(crate) use super::philox::philox4x64_10;
+}

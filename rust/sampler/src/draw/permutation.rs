@@ -111,3 +111,6 @@ fn mix(key: u64, index: u64) -> u64 {
     word = (word ^ (word >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
     word ^ (word >> 31)
 }
+
+#[cfg(test)]
+mod tests;

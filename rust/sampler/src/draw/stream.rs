@@ -234,3 +234,6 @@ fn check_positions(start: u64, stride: u64, draws: usize) -> Result<(), SamplerE
         limit: LAST_POSITION,
     })
 }
+
+#[cfg(test)]
+mod tests;

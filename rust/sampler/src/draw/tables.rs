@@ -198,3 +198,6 @@ pub(crate) fn damaged(part: TablePart, at: u64, expected: TableRule, found: u64)
         found,
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -227,3 +227,6 @@ pub(super) fn unreadable(
         given,
     }
 }
+
+#[cfg(test)]
+mod tests;

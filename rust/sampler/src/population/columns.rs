@@ -224,3 +224,6 @@ pub(super) fn value_text(array: &dyn Array, row: usize) -> String {
     };
     text.unwrap_or_else(|| array.data_type().to_string())
 }
+
+#[cfg(test)]
+mod tests;

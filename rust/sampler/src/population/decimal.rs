@@ -54,6 +54,6 @@ mod tests {
         );
         assert_eq!(decimal_value(i128::MAX, 38), 1.701_411_834_604_692_3);
         assert_eq!(wide_decimal_value(i256::from_i128(1), 1), 0.1);
-        assert_eq!(wide_decimal_value(i256::MAX, 76), 5.789_604_461_865_809_5);
+        assert_eq!(wide_decimal_value(i256::MAX, 76), 5.789_604_461_865_809);
     }
 }

@@ -1,6 +1,7 @@
 //! Populations: the samples that exist and the table that says which of them are drawn.
 
 mod active;
+mod canonical;
 mod columns;
 mod decimal;
 mod digest;

@@ -140,13 +140,14 @@ proptest! {
     ) {
         let window = Window::new(0, draws).unwrap();
         let k = k.min(draws / count);
+        let taken = usize::try_from(k).unwrap();
         let mut ranks = parts(window, count, Tail::Uneven);
         ranks.iter_mut().for_each(|rank| rank.advance(k));
         let position = ranks[0].position();
         for rank in &ranks {
             prop_assert_eq!(rank.position(), position);
         }
-        let seen = ranks.iter().flat_map(|rank| positions(rank).into_iter().take(k as usize));
+        let seen = ranks.iter().flat_map(|rank| positions(rank).into_iter().take(taken));
         let rest = Window::rest(position, draws, draws, 0);
         let rest = parts(rest, again, Tail::Uneven);
         let mut all: Vec<_> = seen.chain(rest.iter().flat_map(positions)).collect();
