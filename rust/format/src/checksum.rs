@@ -125,3 +125,69 @@ impl FileSeal {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Values of the reference implementation (`xxhash` 4.1 for Python).
+    #[test]
+    fn hashes_of_known_bytes_are_those_of_xxh3() {
+        let bytes: Vec<u8> = (0..=255).cycle().take(1000).collect();
+        let record =
+            |sample, length| record_checksum(SampleId::new(sample), &bytes[..length]).get();
+        for (sample, length, expected) in RECORD_VECTORS {
+            assert_eq!(record(sample, length), expected, "{sample} {length}");
+        }
+        assert_eq!(block_checksum(&bytes).get(), record(0, 1000));
+        for (length, expected) in DIGEST_VECTORS {
+            assert_eq!(Digest128::of(&bytes[..length]).to_string(), expected);
+        }
+    }
+
+    #[test]
+    fn file_hasher_fed_in_pieces_gives_the_digest_of_the_whole() {
+        let bytes: Vec<u8> = (0..=255).cycle().take(10_000).collect();
+        for piece in [1, 7, 64, 255, 1024, 4096, 10_000] {
+            let mut hasher = FileHasher::new();
+            bytes.chunks(piece).for_each(|chunk| hasher.update(chunk));
+            assert_eq!(hasher.seal(), FileSeal::of(&bytes));
+        }
+        assert_eq!(FileHasher::default().seal(), FileSeal::of(b""));
+    }
+
+    #[test]
+    fn digest_text_comes_back_and_other_text_does_not() {
+        let digest = Digest128::of(b"x");
+        assert_eq!(Digest128::parse_hex(&digest.to_string()), Some(digest));
+        assert_eq!(Digest128::from_bytes(digest.bytes()), digest);
+        let text = digest.to_string();
+        for other in [
+            &text[1..],
+            &text.to_uppercase(),
+            &text.replace('a', "g"),
+            "",
+            &"é".repeat(16),
+        ] {
+            assert_eq!(Digest128::parse_hex(other), None, "{other}");
+        }
+    }
+
+    const RECORD_VECTORS: [(u64, usize, u64); 8] = [
+        (0, 0, 0x2d06_8005_38d3_94c2),
+        (0, 1000, 0xd33d_d80b_46f6_0e50),
+        (1, 0, 0x4dc5_b0cc_826f_6703),
+        (1, 3, 0x3b3b_85a9_68c7_f81d),
+        (u64::MAX, 16, 0xc6b0_c818_3df9_cfb1),
+        (7, 100, 0xf99b_7990_5a88_dc51),
+        (7, 240, 0x7c24_1a22_d405_c084),
+        (123_456_789, 1000, 0x25cc_7688_3cfd_4141),
+    ];
+
+    const DIGEST_VECTORS: [(usize, &str); 4] = [
+        (0, "99aa06d3014798d86001c324468d497f"),
+        (5, "9434532106a7c141c920d2347a85929b"),
+        (200, "cb0395310643ba0edd97e9af3609d9f5"),
+        (1000, "076f7e02b7120d2ad33dd80b46f60e50"),
+    ];
+}

@@ -154,3 +154,82 @@ pub fn decode_origin(text: &[u8]) -> Result<Origin, FormatError> {
         writer_version: parts.writer_version,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ErrorKind;
+
+    #[test]
+    fn timestamps_of_known_seconds_have_their_date() {
+        for (seconds, text) in [
+            (0, "1970-01-01T00:00:00Z"),
+            (951_782_400, "2000-02-29T00:00:00Z"),
+            (951_868_799, "2000-02-29T23:59:59Z"),
+            (951_868_800, "2000-03-01T00:00:00Z"),
+            (1_767_323_045, "2026-01-02T03:04:05Z"),
+            (4_107_542_399, "2100-02-28T23:59:59Z"),
+            (4_107_542_400, "2100-03-01T00:00:00Z"),
+            (253_402_300_799, "9999-12-31T23:59:59Z"),
+        ] {
+            let stamp = Timestamp::from_unix_seconds(seconds);
+            assert_eq!(stamp.to_string(), text);
+            assert_eq!(Timestamp::parse(text), Some(stamp));
+        }
+        assert_eq!(
+            Timestamp::from_unix_seconds(u64::MAX).unix_seconds(),
+            253_402_300_799
+        );
+    }
+
+    #[test]
+    fn timestamps_of_every_hundredth_day_come_back() {
+        let mut seconds = 0;
+        while seconds < MAX_UNIX_SECONDS {
+            let stamp = Timestamp::from_unix_seconds(seconds);
+            assert_eq!(Timestamp::parse(&stamp.to_string()), Some(stamp));
+            seconds += 97 * DAY_SECONDS + 12_345;
+        }
+    }
+
+    #[test]
+    fn timestamps_of_another_form_are_refused() {
+        for text in [
+            "2023-02-29T00:00:00Z",
+            "2026-04-31T00:00:00Z",
+            "2026-13-01T00:00:00Z",
+            "2026-00-01T00:00:00Z",
+            "2026-01-00T00:00:00Z",
+            "2026-01-02T24:00:00Z",
+            "2026-01-02T03:60:05Z",
+            "2026-01-02T03:04:60Z",
+            "2026-01-02t03:04:05z",
+            "2026-01-02T03:04:05",
+            "2026-01-02T03:04:05.5Z",
+            "2026-01-02 03:04:05Z",
+            "1969-12-31T23:59:59Z",
+            "+026-01-02T03:04:05Z",
+            "2026-01-02T03:04:05Zx",
+            "\u{e9}026-01-02T03:04:05Z",
+            "",
+        ] {
+            assert_eq!(Timestamp::parse(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn origin_with_any_changed_byte_is_refused() {
+        let origin = Origin {
+            created_at: Timestamp::from_unix_seconds(1_767_323_045),
+            writer_version: "0.1.0 \"ü\"".to_owned(),
+        };
+        let text = encode_origin(&origin).unwrap();
+        assert_eq!(decode_origin(&text).unwrap(), origin);
+        for at in 0..text.len() {
+            let mut damaged = text.clone();
+            damaged[at] ^= 4;
+            let refused = decode_origin(&damaged).unwrap_err();
+            assert_eq!(refused.kind(), ErrorKind::Corrupt, "byte {at}");
+        }
+    }
+}

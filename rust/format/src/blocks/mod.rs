@@ -6,3 +6,6 @@ mod table;
 
 pub use hasher::{BlockHasher, BlockSums};
 pub use table::{BlockTable, BlockedFile};
+
+#[cfg(test)]
+mod tests;

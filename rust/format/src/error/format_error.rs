@@ -316,9 +316,9 @@ impl FormatError {
             Self::UnsupportedVersion { .. }
             | Self::UnsupportedFeatures { .. }
             | Self::OriginalFormat { .. } => ErrorKind::UnsupportedVersion,
-            Self::PayloadTooLarge { .. }
-            | Self::LimitExceeded { .. }
-            | Self::SourceName { .. } => ErrorKind::InvalidInput,
+            Self::PayloadTooLarge { .. } | Self::LimitExceeded { .. } | Self::SourceName { .. } => {
+                ErrorKind::InvalidInput
+            }
             Self::ReservedColumn { .. }
             | Self::RepeatedColumn { .. }
             | Self::MissingColumn { .. }

@@ -13,3 +13,6 @@ pub use name::check_source_name;
 
 pub(crate) use digest::{ZERO_DIGITS, check_checksum};
 pub(crate) use encode::encode_sealed;
+
+#[cfg(test)]
+mod tests;

@@ -11,3 +11,6 @@ pub use encoder::{MetadataEncoder, MetadataTail};
 pub use layout::{ByteSource, MetadataLayout, MetadataRow};
 pub use schema::{MetadataColumn, MetadataSchema, RESERVED_COLUMNS};
 pub use value::{MetadataType, MetadataValue, MetadataValueRef};
+
+#[cfg(test)]
+mod tests;

@@ -8,3 +8,6 @@ mod lz4;
 pub use codec::{Codec, Compression};
 pub use decode::{check_record, decode_record};
 pub use encode::{RecordHead, encode_record};
+
+#[cfg(test)]
+mod tests;

@@ -52,7 +52,10 @@ fn typed_row(number: u64) -> Row {
     let count = product.wrapping_sub(1 << 63).cast_signed();
     let fields = vec![
         ("text".to_owned(), MetadataValue::String(text.to_owned())),
-        ("flag".to_owned(), MetadataValue::Bool(number.is_multiple_of(3))),
+        (
+            "flag".to_owned(),
+            MetadataValue::Bool(number.is_multiple_of(3)),
+        ),
         (
             "score".to_owned(),
             MetadataValue::Float64(f64::from_bits(score)),

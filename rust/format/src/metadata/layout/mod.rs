@@ -10,3 +10,6 @@ mod table;
 pub use row::MetadataRow;
 pub use source::ByteSource;
 pub use table::MetadataLayout;
+
+#[cfg(test)]
+mod tests;
