@@ -1,2 +1,24 @@
-//! See ARCHITECTURE.md.
+//! Caches on disk: a directory that exists completely or not at all, and checked bytes out of it.
+//!
+//! Owns: writing a cache, publishing it, opening it, checking it, handing out the bytes of a record.
+//! Must not: know sampling, windows of draws or Python, or print.
+//! Invariant: under its final name a cache is complete from the first moment to the last. All calls that sync, rename,
+//! lock or read files are in [`durable`]; all mapping is in `load/map.rs`, the only file with `unsafe`.
+//! Format text: `FORMAT.md`.
 #![deny(unsafe_code)]
+
+pub mod durable;
+mod error;
+mod facts;
+mod interrupt;
+pub mod load;
+mod read;
+pub mod write;
+
+pub use error::{Effect, StorageError};
+pub use interrupt::{CHECK_INTERVAL, InterruptCheck};
+pub use load::{Damage, LoadedCache, OpenOptions, SampleMetadata, VerifyProgress, VerifyReport};
+pub use write::{
+    Begin, CacheWriter, FinishedCache, OnVersionChange, Pushed, WriteOptions, WriteProgress,
+    WriteReport, WriteStages,
+};

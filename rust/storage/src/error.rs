@@ -1,0 +1,222 @@
+//! What can go wrong between a caller and the files of a cache.
+//!
+//! Owns: the one error type of this crate. Must not: carry prepared sentences, or let a bare `io::Error` out.
+//! Invariant: every failure of a file names its path and the operation; every finding about stored bytes names the
+//! cache and keeps the located finding of `dataset_rt_format`.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use dataset_rt_format::{CacheFile, ErrorKind, FormatError};
+use dataset_rt_pool::PoolError;
+
+use crate::durable::Operation;
+
+/// An error of writing, opening, reading or checking a cache.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StorageError {
+    /// The operating system refused a call.
+    #[error("{operation} {}: {source}", path.display())]
+    Io {
+        /// The call.
+        operation: Operation,
+        /// What it was made on.
+        path: PathBuf,
+        /// The answer, with errno where there is one.
+        source: io::Error,
+    },
+    /// The cache is complete under its final name, but the name could not be made durable.
+    #[error("cache {} is complete, but its name may be lost in a power failure: {source}", path.display())]
+    NameNotDurable {
+        /// The cache.
+        path: PathBuf,
+        /// Why the parent directory was not synced.
+        source: Box<StorageError>,
+    },
+    /// Bytes of a cache are damaged, of another version, or of another system.
+    #[error("cache {}: {finding}", cache.display())]
+    Cache {
+        /// The cache.
+        cache: PathBuf,
+        /// The finding, located within the cache.
+        #[source]
+        finding: Box<FormatError>,
+    },
+    /// A file that the manifest lists is not there.
+    #[error("cache {}: {file} of {expected_bytes} bytes is missing", cache.display())]
+    MissingFile {
+        /// The cache.
+        cache: PathBuf,
+        /// The file.
+        file: CacheFile,
+        /// Its length in the manifest.
+        expected_bytes: u64,
+    },
+    /// The path holds no manifest, so no finished cache.
+    #[error("{}: not a cache, there is no manifest.json", path.display())]
+    NoManifest {
+        /// The path.
+        path: PathBuf,
+    },
+    /// The sample does not exist.
+    #[error("cache {}: no sample {sample}, there are {sample_count}", cache.display())]
+    NoSuchSample {
+        /// The cache.
+        cache: PathBuf,
+        /// The sample asked for.
+        sample: u64,
+        /// Samples of the cache.
+        sample_count: u64,
+    },
+    /// What a source yields, or its name, can't be stored.
+    #[error("source {source_name:?}: {finding}")]
+    Refused {
+        /// The source.
+        source_name: String,
+        /// Row, column, expected and found.
+        #[source]
+        finding: Box<FormatError>,
+    },
+    /// The source ended before its first sample.
+    #[error("cache source yielded no samples")]
+    NoSamples {
+        /// The source.
+        source_name: String,
+    },
+    /// Something that is not a finished cache has the name of the cache to be written.
+    #[error("{}: exists and is not a finished cache", path.display())]
+    Occupied {
+        /// The path.
+        path: PathBuf,
+    },
+    /// A finished cache was written from another version of the source.
+    #[error("cache {}: written from source version {recorded:?}, wanted {wanted:?}", path.display())]
+    SourceVersion {
+        /// The cache.
+        path: PathBuf,
+        /// The version in its manifest.
+        recorded: Option<String>,
+        /// The version of the source now.
+        wanted: String,
+    },
+    /// An option has a value that can't be used.
+    #[error("{option} is {found}, expected {expected}")]
+    InvalidOption {
+        /// The option.
+        option: &'static str,
+        /// Its value.
+        found: String,
+        /// What is allowed.
+        expected: &'static str,
+    },
+    /// The worker pool failed or lost a job.
+    #[error(transparent)]
+    Pool(#[from] PoolError),
+    /// The writer failed before and can only be dropped.
+    #[error("the writer of this cache has failed before")]
+    WriterFailed,
+    /// The caller asked to stop.
+    #[error("cancelled")]
+    Cancelled,
+}
+
+/// What is known about a cache after its writing failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effect {
+    /// Nothing has the cache's name, or what had it before still has it.
+    NotPublished,
+    /// The cache is complete under its name, but may be gone after a power failure.
+    Unknown,
+}
+
+impl StorageError {
+    pub(crate) fn io(operation: Operation, path: &Path, source: io::Error) -> Self {
+        Self::Io {
+            operation,
+            path: path.to_owned(),
+            source,
+        }
+    }
+
+    pub(crate) fn cache(cache: &Path, finding: FormatError) -> Self {
+        Self::Cache {
+            cache: cache.to_owned(),
+            finding: Box::new(finding),
+        }
+    }
+
+    pub(crate) fn refused(source_name: &str, finding: FormatError) -> Self {
+        Self::Refused {
+            source_name: source_name.to_owned(),
+            finding: Box::new(finding),
+        }
+    }
+
+    /// What a caller can do about it.
+    #[must_use]
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Io { .. } | Self::NameNotDurable { .. } => ErrorKind::Io,
+            Self::Cache { finding, .. } | Self::Refused { finding, .. } => finding.kind(),
+            Self::MissingFile { .. } => ErrorKind::Corrupt,
+            Self::NoManifest { .. } => ErrorKind::NotFound,
+            Self::NoSuchSample { .. } | Self::NoSamples { .. } | Self::InvalidOption { .. } => {
+                ErrorKind::InvalidInput
+            }
+            Self::Occupied { .. } => ErrorKind::AlreadyExists,
+            Self::SourceVersion { .. } => ErrorKind::UnsupportedVersion,
+            Self::WriterFailed => ErrorKind::Internal,
+            Self::Cancelled => ErrorKind::Cancelled,
+            Self::Pool(error) => match error {
+                PoolError::NoWorkers => ErrorKind::InvalidInput,
+                PoolError::WorkerPanicked { .. } => ErrorKind::WorkerPanicked,
+                PoolError::Cancelled => ErrorKind::Cancelled,
+                // What a later version of the pool can answer is a fault of this library until it is named here.
+                _ => ErrorKind::Internal,
+            },
+        }
+    }
+
+    /// What is known about the cache whose writing failed with this error.
+    #[must_use]
+    pub fn effect(&self) -> Effect {
+        match self {
+            Self::NameNotDurable { .. } => Effect::Unknown,
+            _ => Effect::NotPublished,
+        }
+    }
+
+    /// The operating system's error number, where it gave one.
+    #[must_use]
+    pub fn errno(&self) -> Option<i32> {
+        match self {
+            Self::Io { source, .. } => source.raw_os_error(),
+            Self::NameNotDurable { source, .. } => source.errno(),
+            _ => None,
+        }
+    }
+
+    /// The path the error is about, where it is about one.
+    #[must_use]
+    pub fn path(&self) -> Option<&Path> {
+        match self {
+            Self::Io { path, .. }
+            | Self::NameNotDurable { path, .. }
+            | Self::NoManifest { path }
+            | Self::Occupied { path }
+            | Self::SourceVersion { path, .. } => Some(path),
+            Self::Cache { cache, .. }
+            | Self::MissingFile { cache, .. }
+            | Self::NoSuchSample { cache, .. } => Some(cache),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn io_kind(&self) -> Option<io::ErrorKind> {
+        match self {
+            Self::Io { source, .. } => Some(source.kind()),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! The small files of a cache: manifest, origin, block table.
+//!
+//! Owns: reading them whole, with a bound on their length. Must not: trust a length that is not compared.
+//! Invariant: what is returned was decoded and checked as a whole.
+//! Format text: `FORMAT.md`, "manifest.json", "origin.json", "blocks.bin".
+
+use std::io;
+use std::path::Path;
+
+use dataset_rt_format::{
+    BlockTable, BlockedFile, CacheFile, FormatError, Manifest, Origin, Region, Site,
+    decode_manifest, decode_origin,
+};
+
+use crate::durable::{DirHandle, Disk};
+use crate::error::StorageError;
+
+/// Longest manifest that is read: a million shards take less.
+const MAX_MANIFEST_BYTES: u64 = 256 * 1024 * 1024;
+/// Longest origin file that is read.
+const MAX_ORIGIN_BYTES: u64 = 64 * 1024;
+
+/// Reads the manifest of the cache at `path`.
+///
+/// # Errors
+/// [`StorageError::NoManifest`] for a directory without one, [`StorageError::Io`], and [`StorageError::Cache`] with the
+/// finding: damage, a later version, or a cache of the original system.
+pub fn read_manifest(disk: &Disk, path: &Path) -> Result<Manifest, StorageError> {
+    read_manifest_in(&DirHandle::open(disk, path)?)
+}
+
+/// Reads the origin of the cache at `path`.
+///
+/// # Errors
+/// [`StorageError::Io`], and [`StorageError::Cache`] for a damaged one. A cache is whole without it.
+pub fn read_origin(disk: &Disk, path: &Path) -> Result<Origin, StorageError> {
+    let file = DirHandle::open(disk, path)?.open_file(&CacheFile::Origin.path())?;
+    decode_origin(&file.read_all(MAX_ORIGIN_BYTES)?)
+        .map_err(|finding| StorageError::cache(path, finding))
+}
+
+pub(super) fn read_manifest_in(dir: &DirHandle) -> Result<Manifest, StorageError> {
+    let file = match dir.open_file(&CacheFile::Manifest.path()) {
+        Err(error) if error.io_kind() == Some(io::ErrorKind::NotFound) => {
+            return Err(StorageError::NoManifest {
+                path: dir.path().to_owned(),
+            });
+        }
+        opened => opened?,
+    };
+    let text = file.read_all(MAX_MANIFEST_BYTES)?;
+    decode_manifest(&text).map_err(|finding| StorageError::cache(dir.path(), finding))
+}
+
+/// Reads the block table and compares it with the manifest.
+pub(super) fn read_blocks(
+    dir: &DirHandle,
+    manifest: &Manifest,
+) -> Result<BlockTable, StorageError> {
+    let corrupt = |finding| StorageError::cache(dir.path(), finding);
+    let text = dir
+        .open_file(&CacheFile::Blocks.path())?
+        .read_all(manifest.blocks.bytes)?;
+    let table = BlockTable::decode(&text).map_err(corrupt)?;
+    for (file, seal) in [
+        (BlockedFile::Index, manifest.index),
+        (BlockedFile::Metadata, manifest.metadata),
+    ] {
+        let found = table.file_bytes(file);
+        if found != seal.bytes {
+            let site = Site::new(CacheFile::Blocks, Region::Header, 0);
+            let field = "length of a file";
+            return Err(corrupt(FormatError::Mismatch {
+                site,
+                field,
+                expected: seal.bytes,
+                found,
+            }));
+        }
+    }
+    Ok(table)
+}
+
+/// Compares the length of every listed file with the manifest.
+pub(super) fn check_lengths(dir: &DirHandle, manifest: &Manifest) -> Result<(), StorageError> {
+    for (file, seal) in manifest.files() {
+        match dir.len_of(&file.path())? {
+            Some(found) => check_length(dir, file, seal.bytes, found)?,
+            None => {
+                return Err(StorageError::MissingFile {
+                    cache: dir.path().to_owned(),
+                    file,
+                    expected_bytes: seal.bytes,
+                });
+            }
+        }
+    }
+    Ok(())
+}
+
+pub(super) fn check_length(
+    dir: &DirHandle,
+    file: CacheFile,
+    expected: u64,
+    found: u64,
+) -> Result<(), StorageError> {
+    if expected == found {
+        return Ok(());
+    }
+    let site = Site::new(file, Region::File, 0);
+    Err(StorageError::cache(
+        dir.path(),
+        FormatError::Mismatch {
+            site,
+            field: "file length",
+            expected,
+            found,
+        },
+    ))
+}

@@ -1,0 +1,262 @@
+//! `index.bin` and `metadata.arrow`: bytes whose 64 KiB block is checked when it is first touched.
+//!
+//! Owns: which blocks were checked, and for files that are not mapped the blocks read last. Must not: know rows.
+//! Invariant: a byte is handed out only after its block's checksum fitted. Two threads that meet at an unchecked block
+//! both check it, which does no harm.
+//! Format text: `FORMAT.md`, "blocks.bin".
+
+use std::borrow::Cow;
+use std::io;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use dataset_rt_format::limits::BLOCK_BYTES;
+use dataset_rt_format::{BlockTable, BlockedFile, ByteSource, FormatError, Region, Site};
+
+use super::fault::Fault;
+use crate::durable::DiskFile;
+use crate::error::StorageError;
+use crate::load::Map;
+
+/// Most blocks that are kept of a file that is not mapped: 16 MiB.
+const KEPT_BLOCKS: usize = 256;
+
+type Slot = Mutex<Option<(u64, Arc<[u8]>)>>;
+
+enum Source {
+    Mapped {
+        map: Arc<Map>,
+        checked: Box<[AtomicU64]>,
+    },
+    Positioned {
+        file: DiskFile,
+        slots: Box<[Slot]>,
+    },
+}
+
+/// One file with the checksums of its blocks.
+pub(crate) struct CheckedFile {
+    which: BlockedFile,
+    table: Arc<BlockTable>,
+    source: Source,
+}
+
+impl CheckedFile {
+    /// Takes an open file; its length was compared with the manifest.
+    pub(crate) fn new(
+        which: BlockedFile,
+        table: &Arc<BlockTable>,
+        file: DiskFile,
+        is_mapped: bool,
+    ) -> Result<Self, StorageError> {
+        let blocks = table.block_count(which);
+        let source = if is_mapped {
+            let map = Arc::new(Map::new(&file, table.file_bytes(which))?);
+            let checked = (0..blocks.div_ceil(64))
+                .map(|_| AtomicU64::new(0))
+                .collect();
+            Source::Mapped { map, checked }
+        } else {
+            let slots = (0..blocks.min(KEPT_BLOCKS))
+                .map(|_| Slot::default())
+                .collect();
+            Source::Positioned { file, slots }
+        };
+        Ok(Self {
+            which,
+            table: Arc::clone(table),
+            source,
+        })
+    }
+
+    /// All bytes, after checking all blocks: shared with the mapping, or read.
+    ///
+    /// # Cost
+    /// One hash pass over the blocks not checked before; without a mapping also one read.
+    pub(crate) fn whole(&self) -> Result<bytes::Bytes, Fault> {
+        let length = self.table.file_bytes(self.which);
+        match &self.source {
+            Source::Mapped { map, .. } => {
+                self.bytes(0, length)?;
+                Ok(bytes::Bytes::from_owner(SharedMap(Arc::clone(map))))
+            }
+            Source::Positioned { file, .. } => {
+                let mut bytes = vec![0; usize::try_from(length).unwrap_or(usize::MAX)];
+                self.read(file, &mut bytes, 0)?;
+                for (number, block) in bytes.chunks(BLOCK_BYTES as usize).enumerate() {
+                    self.table.check_block(self.which, number, block)?;
+                }
+                Ok(bytes.into())
+            }
+        }
+    }
+
+    /// Checks the blocks of a range that were not checked before.
+    #[inline]
+    fn check_mapped(
+        &self,
+        map: &[u8],
+        checked: &[AtomicU64],
+        offset: u64,
+        length: u64,
+    ) -> Result<(), Fault> {
+        let first = offset / BLOCK_BYTES;
+        let last = (offset + length).saturating_sub(1) / BLOCK_BYTES;
+        for block in first..=last.max(first) {
+            let is_checked = usize::try_from(block / 64)
+                .ok()
+                .and_then(|word| checked.get(word))
+                .is_some_and(|word| word.load(Ordering::Acquire) >> (block % 64) & 1 == 1);
+            if !is_checked {
+                self.check_block(map, checked, block)?;
+            }
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn check_block(&self, map: &[u8], checked: &[AtomicU64], block: u64) -> Result<(), Fault> {
+        let number = usize::try_from(block).unwrap_or(usize::MAX);
+        let range = self.table.block_range(self.which, number).unwrap_or(0..0);
+        let bytes = slice(map, range.start, range.end - range.start).unwrap_or_default();
+        self.table.check_block(self.which, number, bytes)?;
+        if let Some(word) = checked.get(number / 64) {
+            word.fetch_or(1 << (block % 64), Ordering::Release);
+        }
+        Ok(())
+    }
+
+    /// One checked block of a file that is not mapped.
+    fn positioned_block(
+        &self,
+        file: &DiskFile,
+        slots: &[Slot],
+        block: u64,
+    ) -> Result<Arc<[u8]>, Fault> {
+        let number = usize::try_from(block).unwrap_or(usize::MAX);
+        let slot = number.checked_rem(slots.len()).and_then(|at| slots.get(at));
+        let mut kept = slot.map(|slot| slot.lock().unwrap_or_else(PoisonError::into_inner));
+        if let Some(Some((kept_block, bytes))) = kept.as_deref()
+            && *kept_block == block
+        {
+            return Ok(Arc::clone(bytes));
+        }
+        let range = self.table.block_range(self.which, number).unwrap_or(0..0);
+        let mut bytes = vec![0; usize::try_from(range.end - range.start).unwrap_or(0)];
+        self.read(file, &mut bytes, range.start)?;
+        self.table.check_block(self.which, number, &bytes)?;
+        let bytes: Arc<[u8]> = bytes.into();
+        if let Some(kept) = kept.as_deref_mut() {
+            *kept = Some((block, Arc::clone(&bytes)));
+        }
+        Ok(bytes)
+    }
+
+    /// Copies a checked range of a file that is not mapped.
+    fn copy_positioned(
+        &self,
+        file: &DiskFile,
+        slots: &[Slot],
+        offset: u64,
+        out: &mut [u8],
+    ) -> Result<(), Fault> {
+        let mut at = offset;
+        let mut rest = out;
+        while !rest.is_empty() {
+            let block = self.positioned_block(file, slots, at / BLOCK_BYTES)?;
+            let within = usize::try_from(at % BLOCK_BYTES).unwrap_or(usize::MAX);
+            let there = block.get(within..).unwrap_or_default();
+            if there.is_empty() {
+                return Err(self.short(at, rest.len() as u64, 0).into());
+            }
+            let count = there.len().min(rest.len());
+            let (head, tail) = rest.split_at_mut(count);
+            head.copy_from_slice(there.get(..count).unwrap_or_default());
+            rest = tail;
+            at += count as u64;
+        }
+        Ok(())
+    }
+
+    /// Reads exactly; a file that became shorter is damaged, not unreadable.
+    fn read(&self, file: &DiskFile, out: &mut [u8], offset: u64) -> Result<(), Fault> {
+        match file.read_exact_at(out, offset) {
+            Err(error) if error.io_kind() == Some(io::ErrorKind::UnexpectedEof) => {
+                let found = file.len_bytes()?.saturating_sub(offset);
+                Err(self.short(offset, out.len() as u64, found).into())
+            }
+            outcome => Ok(outcome?),
+        }
+    }
+
+    #[cold]
+    fn short(&self, offset: u64, expected_bytes: u64, found_bytes: u64) -> FormatError {
+        let site = Site::new(self.which.file(), Region::File, offset);
+        FormatError::Truncated {
+            site,
+            expected_bytes,
+            found_bytes,
+        }
+    }
+}
+
+impl ByteSource for CheckedFile {
+    type Error = Fault;
+
+    #[inline]
+    fn bytes(&self, offset: u64, length: u64) -> Result<Cow<'_, [u8]>, Fault> {
+        match &self.source {
+            Source::Mapped { map, checked } => {
+                let Some(range) = slice(map.bytes(), offset, length) else {
+                    let found = (map.bytes().len() as u64).saturating_sub(offset);
+                    return Err(self.short(offset, length, found).into());
+                };
+                self.check_mapped(map.bytes(), checked, offset, length)?;
+                Ok(Cow::Borrowed(range))
+            }
+            Source::Positioned { file, slots } => {
+                let there = self.table.file_bytes(self.which).saturating_sub(offset);
+                if length > there {
+                    return Err(self.short(offset, length, there).into());
+                }
+                let mut out = vec![0; usize::try_from(length).unwrap_or(usize::MAX)];
+                self.copy_positioned(file, slots, offset, &mut out)?;
+                Ok(Cow::Owned(out))
+            }
+        }
+    }
+
+    #[inline]
+    fn array<const N: usize>(&self, offset: u64) -> Result<[u8; N], Fault> {
+        match &self.source {
+            Source::Mapped { .. } => {
+                let bytes = self.bytes(offset, N as u64)?;
+                bytes
+                    .first_chunk::<N>()
+                    .copied()
+                    .ok_or_else(|| self.short(offset, N as u64, 0).into())
+            }
+            Source::Positioned { file, slots } => {
+                let mut out = [0; N];
+                self.copy_positioned(file, slots, offset, &mut out)?;
+                Ok(out)
+            }
+        }
+    }
+}
+
+/// A range of bytes, if it is there.
+#[inline]
+pub(super) fn slice(bytes: &[u8], offset: u64, length: u64) -> Option<&[u8]> {
+    bytes
+        .get(usize::try_from(offset).ok()?..)?
+        .get(..usize::try_from(length).ok()?)
+}
+
+struct SharedMap(Arc<Map>);
+
+impl AsRef<[u8]> for SharedMap {
+    fn as_ref(&self) -> &[u8] {
+        self.0.bytes()
+    }
+}

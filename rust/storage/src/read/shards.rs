@@ -1,0 +1,175 @@
+//! Records of the shards of one cache.
+//!
+//! Owns: the shards' mappings or open files. Must not: check or decode records; `dataset_rt_format` does.
+//! Invariant: a range is handed out whole or not at all.
+//! Format text: `FORMAT.md`, "Shards".
+
+use std::borrow::Cow;
+use std::io;
+
+use dataset_rt_format::{
+    CacheFile, FormatError, IndexRow, Manifest, Region, SampleId, ShardId, Site,
+};
+
+use super::checked_file::slice;
+use super::fault::Fault;
+use crate::durable::{DirHandle, DiskFile};
+use crate::error::StorageError;
+use crate::load::Map;
+
+/// Shards beyond this many are opened for each read when they are not mapped; a process has few file descriptors.
+const KEPT_FILES: usize = 64;
+
+/// The shards of an open cache.
+pub(crate) enum Shards {
+    Mapped(Box<[Map]>),
+    Positioned(Box<[DiskFile]>),
+}
+
+impl Shards {
+    /// Opens the shards; their lengths were compared with the manifest.
+    ///
+    /// # Cost
+    /// A few system calls per shard; reads no record.
+    pub(crate) fn open(
+        dir: &DirHandle,
+        manifest: &Manifest,
+        is_mapped: bool,
+    ) -> Result<Self, StorageError> {
+        let shards = (0..).map(ShardId::new).zip(&manifest.shards);
+        if is_mapped {
+            let maps = shards.map(|(shard, seal)| Map::new(&open_shard(dir, shard)?, seal.bytes));
+            return Ok(Self::Mapped(maps.collect::<Result<_, _>>()?));
+        }
+        let files = shards
+            .take(KEPT_FILES)
+            .map(|(shard, _)| open_shard(dir, shard));
+        Ok(Self::Positioned(files.collect::<Result<_, _>>()?))
+    }
+
+    /// The stored bytes of a record that lies within its shard: borrowed where the shard is mapped.
+    #[inline]
+    pub(crate) fn record(
+        &self,
+        dir: &DirHandle,
+        sample: SampleId,
+        row: &IndexRow,
+    ) -> Result<Cow<'_, [u8]>, Fault> {
+        match self.mapped(sample, row)? {
+            Some(bytes) => Ok(Cow::Borrowed(bytes)),
+            None => {
+                let mut out = vec![0; row.stored_bytes as usize];
+                self.read(dir, sample, row, &mut out)?;
+                Ok(Cow::Owned(out))
+            }
+        }
+    }
+
+    /// The stored bytes of a record, if the shard is mapped.
+    #[inline]
+    pub(crate) fn mapped(&self, sample: SampleId, row: &IndexRow) -> Result<Option<&[u8]>, Fault> {
+        let Self::Mapped(maps) = self else {
+            return Ok(None);
+        };
+        let bytes = maps
+            .get(row.shard.get() as usize)
+            .map(Map::bytes)
+            .unwrap_or_default();
+        match slice(bytes, row.offset_bytes, u64::from(row.stored_bytes)) {
+            Some(record) => Ok(Some(record)),
+            None => Err(short(
+                sample,
+                row,
+                (bytes.len() as u64).saturating_sub(row.offset_bytes),
+            )
+            .into()),
+        }
+    }
+
+    /// Copies the stored bytes of a record into `out`, which has exactly their length.
+    pub(crate) fn read(
+        &self,
+        dir: &DirHandle,
+        sample: SampleId,
+        row: &IndexRow,
+        out: &mut [u8],
+    ) -> Result<(), Fault> {
+        if let Some(bytes) = self.mapped(sample, row)? {
+            return match bytes.len() == out.len() {
+                true => {
+                    out.copy_from_slice(bytes);
+                    Ok(())
+                }
+                false => Err(short(sample, row, bytes.len() as u64).into()),
+            };
+        }
+        self.with_file(dir, row.shard, |file| {
+            match file.read_exact_at(out, row.offset_bytes) {
+                Err(error) if error.io_kind() == Some(io::ErrorKind::UnexpectedEof) => Err(short(
+                    sample,
+                    row,
+                    file.len_bytes()?.saturating_sub(row.offset_bytes),
+                )
+                .into()),
+                outcome => Ok(outcome?),
+            }
+        })?
+    }
+
+    /// Asks the operating system to read a record ahead.
+    pub(crate) fn will_need(&self, dir: &DirHandle, row: &IndexRow) {
+        match self {
+            Self::Mapped(maps) => {
+                let start = usize::try_from(row.offset_bytes).unwrap_or(usize::MAX);
+                if let Some(map) = maps.get(row.shard.get() as usize) {
+                    map.will_need(start..start.saturating_add(row.stored_bytes as usize));
+                }
+            }
+            Self::Positioned(_) => {
+                let bytes = u64::from(row.stored_bytes);
+                let _hint = self.with_file(dir, row.shard, |file| {
+                    file.will_need(row.offset_bytes, bytes)
+                });
+            }
+        }
+    }
+
+    /// Says whether the first page of a record is in memory. A shard that is gone is held by its mapping alone.
+    pub(crate) fn is_resident(&self, dir: &DirHandle, row: &IndexRow) -> bool {
+        self.with_file(dir, row.shard, |file| file.is_resident(row.offset_bytes))
+            .unwrap_or(true)
+    }
+
+    fn with_file<T>(
+        &self,
+        dir: &DirHandle,
+        shard: ShardId,
+        work: impl FnOnce(&DiskFile) -> T,
+    ) -> Result<T, StorageError> {
+        if let Self::Positioned(files) = self
+            && let Some(file) = files.get(shard.get() as usize)
+        {
+            return Ok(work(file));
+        }
+        Ok(work(&open_shard(dir, shard)?))
+    }
+}
+
+fn open_shard(dir: &DirHandle, shard: ShardId) -> Result<DiskFile, StorageError> {
+    dir.open_file(&CacheFile::Shard(shard).path())
+}
+
+#[cold]
+fn short(sample: SampleId, row: &IndexRow, found_bytes: u64) -> FormatError {
+    let site = Site::new(
+        CacheFile::Shard(row.shard),
+        Region::Record,
+        row.offset_bytes,
+    )
+    .about(sample);
+    FormatError::Truncated {
+        site,
+        expected_bytes: u64::from(row.stored_bytes),
+        found_bytes,
+    }
+}

@@ -1,0 +1,122 @@
+//! Shard files, in the order of samples.
+//!
+//! Owns: the place of each record, the change to a new shard, the digests of shards. Must not: encode, or know rows
+//! and schemas.
+//! Invariant: records stand back to back in sample order; a shard is closed when it is not empty and the next record
+//! would make it longer than the limit. So the bytes of all shards are a function of the records.
+//! Format text: `FORMAT.md`, "Shards".
+
+use std::path::{Path, PathBuf};
+
+use dataset_rt_format::limits::MAX_SHARDS;
+use dataset_rt_format::{CacheFile, FileSeal, FormatError, RecordHead, ShardId, encode_index_row};
+
+use super::sealed_file::SealedFile;
+use crate::durable::{Disk, DiskFile};
+use crate::error::StorageError;
+
+/// Appends records to shards and tells where they are.
+pub(super) struct ShardWriter {
+    disk: Disk,
+    cache: PathBuf,
+    source_name: String,
+    max_shard_bytes: u64,
+    current: SealedFile,
+    current_bytes: u64,
+    seals: Vec<FileSeal>,
+}
+
+impl ShardWriter {
+    pub(super) fn create(
+        disk: &Disk,
+        cache: &Path,
+        source_name: &str,
+        max_shard_bytes: u64,
+    ) -> Result<Self, StorageError> {
+        Ok(Self {
+            disk: disk.clone(),
+            cache: cache.to_owned(),
+            source_name: source_name.to_owned(),
+            max_shard_bytes,
+            current: SealedFile::create(disk, &shard_path(cache, 0))?,
+            current_bytes: 0,
+            seals: Vec::new(),
+        })
+    }
+
+    /// Appends records that stand back to back in `bytes`, and their index rows to `index`.
+    ///
+    /// Returns the shards that became complete on the way, not yet synced.
+    pub(super) fn append(
+        &mut self,
+        heads: &[RecordHead],
+        bytes: &[u8],
+        index: &mut Vec<u8>,
+    ) -> Result<Vec<DiskFile>, StorageError> {
+        let mut completed = Vec::new();
+        let mut unwritten = bytes;
+        let mut run_bytes = 0;
+        for head in heads {
+            let stored_bytes = u64::from(head.stored_bytes);
+            if self.current_bytes > 0
+                && self.current_bytes.saturating_add(stored_bytes) > self.max_shard_bytes
+            {
+                unwritten = self.write_run(unwritten, run_bytes)?;
+                run_bytes = 0;
+                completed.push(self.rotate()?);
+            }
+            index.extend_from_slice(&encode_index_row(
+                &head.at(self.shard(), self.current_bytes),
+            ));
+            self.current_bytes += stored_bytes;
+            run_bytes += head.stored_bytes as usize;
+        }
+        self.write_run(unwritten, run_bytes)?;
+        Ok(completed)
+    }
+
+    /// Closes the last shard; all seals in order.
+    pub(super) fn finish(mut self) -> (DiskFile, Vec<FileSeal>) {
+        let (file, seal) = self.current.finish();
+        self.seals.push(seal);
+        (file, self.seals)
+    }
+
+    fn shard(&self) -> ShardId {
+        ShardId::new(u32::try_from(self.seals.len()).unwrap_or(u32::MAX))
+    }
+
+    fn write_run<'a>(
+        &mut self,
+        bytes: &'a [u8],
+        run_bytes: usize,
+    ) -> Result<&'a [u8], StorageError> {
+        let (run, rest) = bytes.split_at_checked(run_bytes).unwrap_or((bytes, &[]));
+        if !run.is_empty() {
+            self.current.append(run)?;
+        }
+        Ok(rest)
+    }
+
+    fn rotate(&mut self) -> Result<DiskFile, StorageError> {
+        let next = self.seals.len() as u64 + 1;
+        if next >= MAX_SHARDS {
+            let finding = FormatError::LimitExceeded {
+                what: "shards",
+                max: MAX_SHARDS,
+                found: next + 1,
+            };
+            return Err(StorageError::refused(&self.source_name, finding));
+        }
+        let shard = u32::try_from(next).unwrap_or(u32::MAX);
+        let started = SealedFile::create(&self.disk, &shard_path(&self.cache, shard))?;
+        let (file, seal) = std::mem::replace(&mut self.current, started).finish();
+        self.seals.push(seal);
+        self.current_bytes = 0;
+        Ok(file)
+    }
+}
+
+fn shard_path(cache: &Path, shard: u32) -> PathBuf {
+    cache.join(CacheFile::Shard(ShardId::new(shard)).path())
+}

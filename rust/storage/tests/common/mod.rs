@@ -1,0 +1,157 @@
+//! Small caches for the tests of this crate.
+#![allow(dead_code, reason = "each test binary uses some of it")]
+#![allow(
+    clippy::unwrap_used,
+    reason = "a helper of a test fails the test by panicking"
+)]
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use dataset_rt_format::{MetadataValueRef, SampleId};
+use dataset_rt_pool::WorkerPool;
+use dataset_rt_storage::durable::Disk;
+use dataset_rt_storage::{
+    Begin, CacheWriter, InterruptCheck, LoadedCache, Pushed, StorageError, WriteOptions,
+    WriteReport,
+};
+
+/// Payload of row `row`: lengths and bytes vary, some are empty, some compress well and some not at all.
+pub fn payload(row: u64) -> Vec<u8> {
+    let length = usize::try_from(row * 37 % 6000).unwrap();
+    let mut state = row;
+    let mut noise = || {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        state.to_be_bytes()[0]
+    };
+    (0..length)
+        .map(|at| {
+            if row % 3 == 0 {
+                at.to_le_bytes()[1]
+            } else {
+                noise()
+            }
+        })
+        .collect()
+}
+
+/// Text value of row `row`.
+pub fn label(row: u64) -> String {
+    format!("räw {}", row % 7)
+}
+
+/// Pushes a row of the test source.
+pub fn push_row(writer: &mut CacheWriter<Vec<u8>>, row: u64) -> Result<(), StorageError> {
+    let text = label(row);
+    let fields = [
+        ("score", MetadataValueRef::Float64(f64::from_bits(row))),
+        ("label", MetadataValueRef::from(text.as_str())),
+        ("even", MetadataValueRef::Bool(row % 2 == 0)),
+        (
+            "number",
+            MetadataValueRef::Int64(-(i64::try_from(row).unwrap())),
+        ),
+    ];
+    match writer.push(payload(row), &fields)? {
+        Pushed::Room => Ok(()),
+        Pushed::BlockFull => writer.dispatch(),
+    }
+}
+
+pub fn begin(
+    disk: &Disk,
+    base: &Path,
+    name: &str,
+    options: &WriteOptions,
+    workers: usize,
+) -> Result<Begin<Vec<u8>>, StorageError> {
+    let pool = WorkerPool::new(workers).unwrap();
+    CacheWriter::begin(disk, base, name, options, &pool, &InterruptCheck::never())
+}
+
+/// Writes `rows` rows of the test source.
+pub fn write(
+    disk: &Disk,
+    base: &Path,
+    name: &str,
+    options: &WriteOptions,
+    workers: usize,
+    rows: u64,
+) -> Result<WriteReport, StorageError> {
+    let Begin::Building(mut writer) = begin(disk, base, name, options, workers)? else {
+        panic!("{name} exists already");
+    };
+    for row in 0..rows {
+        push_row(&mut writer, row)?;
+    }
+    writer.finish()
+}
+
+/// Compares a cache with the test source.
+pub fn assert_holds(cache: &LoadedCache, rows: u64) {
+    assert_eq!(cache.sample_count(), rows);
+    for row in 0..rows {
+        assert_sample(cache, row);
+    }
+}
+
+/// Compares one sample with the test source.
+pub fn assert_sample(cache: &LoadedCache, row: u64) {
+    let sample = SampleId::new(row);
+    let index_row = cache.index_row(sample).unwrap();
+    let stored = cache.record_bytes(sample, &index_row).unwrap();
+    cache.check_record(sample, &index_row, &stored).unwrap();
+    let mut out = vec![0; index_row.raw_bytes as usize];
+    cache
+        .decode_record(sample, &index_row, &stored, &mut out)
+        .unwrap();
+    assert_eq!(out, payload(row), "payload of {row}");
+    let metadata = cache.metadata_row(sample).unwrap();
+    assert_eq!(
+        metadata.value(0).unwrap(),
+        MetadataValueRef::Bool(row % 2 == 0)
+    );
+    assert_eq!(
+        metadata.value(1).unwrap(),
+        MetadataValueRef::from(label(row).as_str())
+    );
+    assert_eq!(
+        metadata.value(2).unwrap(),
+        MetadataValueRef::Int64(-(i64::try_from(row).unwrap()))
+    );
+    assert_eq!(
+        metadata.value(3).unwrap(),
+        MetadataValueRef::Float64(f64::from_bits(row))
+    );
+}
+
+/// Every file and folder below `path` with its bytes, by relative path.
+pub fn tree(path: &Path) -> BTreeMap<String, Vec<u8>> {
+    let mut found = BTreeMap::new();
+    let mut folders = vec![path.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).unwrap() {
+            let entry = entry.unwrap().path();
+            let name = entry
+                .strip_prefix(path)
+                .unwrap()
+                .to_str()
+                .unwrap()
+                .to_owned();
+            if entry.is_dir() {
+                found.insert(name, Vec::new());
+                folders.push(entry);
+            } else {
+                found.insert(name, std::fs::read(&entry).unwrap());
+            }
+        }
+    }
+    found
+}
+
+pub fn pool(workers: usize) -> Arc<WorkerPool> {
+    WorkerPool::new(workers).unwrap()
+}
