@@ -25,7 +25,8 @@ pub(crate) fn success<'py>(py: Python<'py>, name: &str, written: &Written) -> Py
 
 /// `CacheWriteError` of an exception.
 pub(crate) fn failure<'py>(py: Python<'py>, name: &str, error: &PyErr) -> PyResult<Bound<'py, PyAny>> {
-    let value = error.value(py);
+    // Taken as a whole, the exception brings its traceback along.
+    let value = error.clone_ref(py).into_value(py).into_bound(py);
     let is_ours = value.is_instance(&classes::errors(py)?.getattr("DatasetError")?)?;
     let text = value.str().map_or_else(|_| String::new(), |text| text.to_string());
     let message = match (is_ours, text.is_empty()) {

@@ -148,7 +148,7 @@ impl WriteCall<'_> {
         let mut push_all = || {
             while let Some(row) = rows.next_row().map_err(fail)? {
                 let number = writer.row_count();
-                let values = row.fields.values(RowIndex::new(number)).map_err(|error| fail(error.into_pyerr()))?;
+                let values = row.fields.values(RowIndex::new(number), writer.schema()).map_err(|error| fail(error.into_pyerr()))?;
                 if number % SIGNAL_ROWS == 0 {
                     py.check_signals().map_err(fail)?;
                 }

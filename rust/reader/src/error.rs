@@ -121,7 +121,8 @@ impl ReaderError {
             Self::NoSuchSample { .. } => ErrorKind::NotFound,
             Self::OtherCache { .. } => ErrorKind::Corrupt,
             Self::Table { .. } => ErrorKind::Internal,
-            Self::NoCaches | Self::SchemaMismatch { .. } | Self::InvalidOption { .. } | Self::OutsideWindow { .. } => ErrorKind::InvalidInput,
+            Self::SchemaMismatch { .. } => ErrorKind::InvalidMetadata,
+            Self::NoCaches | Self::InvalidOption { .. } | Self::OutsideWindow { .. } => ErrorKind::InvalidInput,
         }
     }
 

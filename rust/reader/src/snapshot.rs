@@ -101,12 +101,11 @@ impl Snapshot {
     /// # Cost
     /// Clones of columns, or for an unedited table 24 bytes per row.
     pub fn table(&self) -> Result<ActiveTable, ReaderError> {
-        if let Some(table) = self.population.table() {
-            return Ok(table.clone());
-        }
-        match self.shared.table()? {
-            Some(table) => Ok(table),
-            None => unedited_table(&self.caches),
+        let schema = self.caches.schema();
+        match (self.population.table(), self.shared.table()?) {
+            (Some(table), _) => Ok(table.canonical(schema)?),
+            (None, Some(table)) => Ok(table.canonical(schema)?),
+            (None, None) => unedited_table(&self.caches),
         }
     }
 }

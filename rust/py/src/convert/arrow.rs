@@ -88,6 +88,10 @@ fn unsupported_column(stream: &mut FFI_ArrowArrayStream) -> Option<ImportError> 
         return None;
     }
     schema.children().find_map(|child| {
+        // Producers disagree on the buffers of such a column.
+        if child.format() == "n" {
+            return Some(ImportError::Column { column: child.name().unwrap_or_default().to_owned(), given: "null".to_owned() });
+        }
         let failed = Field::try_from(child).err()?;
         let given = if child.format().is_empty() { failed.to_string() } else { format!("Arrow format {:?}", child.format()) };
         Some(ImportError::Column { column: child.name().unwrap_or_default().to_owned(), given })

@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use dataset_rt_format::{FormatError, MetadataValueRef, RowIndex};
+use dataset_rt_format::{FormatError, MetadataSchema, MetadataValueRef, RowIndex};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyMapping, PyString};
@@ -39,18 +39,18 @@ impl<'py> RowFields<'py> {
         Ok(Self { fields })
     }
 
-    /// The same fields as the core takes them.
+    /// The same fields as the core takes them; `schema` is that of the rows before.
     ///
     /// # Errors
-    /// [`FormatError::UnsupportedValue`] names row, column and what was found.
-    pub(crate) fn values(&self, row: RowIndex) -> Result<Vec<(&str, MetadataValueRef<'_>)>, CoreError> {
+    /// [`FormatError::UnsupportedValue`] names row, column, the type of the rows before, and what was found.
+    pub(crate) fn values(&self, row: RowIndex, schema: Option<&MetadataSchema>) -> Result<Vec<(&str, MetadataValueRef<'_>)>, CoreError> {
         let mut values = Vec::with_capacity(self.fields.len());
         for (key, value) in &self.fields {
             let key = key.to_str()?;
             let value = metadata_value(value).ok_or_else(|| FormatError::UnsupportedValue {
                 row,
                 column: key.to_owned(),
-                expected: None,
+                expected: schema.and_then(|schema| schema.columns().get(schema.position(key)?)).map(|column| column.value_type),
                 found: describe(value),
             })?;
             values.push((key, value));
