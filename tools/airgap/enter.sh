@@ -12,6 +12,7 @@ enter() {
   # the crate generator looks for the index cache under the directory name that older cargo used
   ln -sfn index.crates.io-1949cf8c6b5b557f "$root$HOME/.cargo/registry/index/index.crates.io-6f17d22bba15001f"
   copy_settings "$root"
+  # shellcheck disable=SC2016 # expanded inside
   unshare --mount --propagation private bash -euc '
     root=$1 directory=$2 binds=$3; shift 3
     mount --bind "$root" "$root"
@@ -49,12 +50,13 @@ enter_again() {
   local pid=$1 environment=()
   shift
   mapfile -t environment < <(image_environment)
+  # shellcheck disable=SC2016 # expanded inside
   nsenter --target "$pid" --mount --root -- env -i "${environment[@]}" bash -c 'cd "$1" && shift && exec "$@"' _ "$(directory_inside)" "$@"
 }
 
 # bazel_in_image ARGUMENTS...
 bazel_in_image() {
-  local pid line=(bazel --nosystem_rc "--bazelrc=$modules/bazelrc" "--output_user_root=$output_root" "$@")
+  local pid line=(bazel "--bazelrc=$modules/bazelrc" "--output_user_root=$output_root" "$@")
   if pid=$(server_pid); then
     copy_settings "$image"
     enter_again "$pid" "${line[@]}"

@@ -25,6 +25,7 @@ host_bazel() {
 fetch_bazelisk() {
   local target=$cache/bazelisk-$bazelisk_version platform sha256 expected
   [ ! -x "$target" ] || return 0
+  mkdir -p "$cache"
   platform=$(uname -s | tr '[:upper:]' '[:lower:]')-$(uname -m | sed 's/x86_64/amd64/; s/aarch64/arm64/')
   expected=$(awk -v p="$platform" '$2 == p {print $1}' "$tools/airgap/bazelisk.sha256")
   [ -n "$expected" ] || fail "no bazelisk is pinned for $platform" "install bazelisk or Bazel $(cat "$workspace/.bazelversion") yourself"

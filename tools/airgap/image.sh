@@ -29,7 +29,7 @@ build_image() {
     { drop "$root"; fail "apt could not install the image's packages from $mirror" "$(missing_packages "$log")"; }
   step "4/5 crate generator" "$log" enter "$root" bash -euc "$(generator_script)" ||
     { drop "$root"; fail "the crate generator did not build" "it takes its crates from the registry that cargo is set up with: is that in reach?"; }
-  step "5/5 record" "$log" enter "$root" bash -euc 'dpkg-query --show >/opt/packages.txt; apt-get clean; rm -rf /var/lib/apt/lists/*'
+  step "5/5 record" "$log" enter "$root" bash -euc "$(record_script)"
   cp "$root/opt/packages.txt" "$image.packages.txt"
   echo "$recipe" >"$root/opt/recipe"
   mv -T "$root" "$image"
@@ -64,6 +64,16 @@ export DEBIAN_FRONTEND=noninteractive
 apt-get update
 apt-get install -y --no-install-recommends $(grep -v '^#' "$tools/airgap/packages.txt" | tr '\n' ' ')
 update-ca-certificates
+EOF
+}
+
+# Versions of all packages; and of Debian's rc file only where its Bazel is installed: modules.sh says what replaces what.
+record_script() {
+  cat <<'EOF'
+dpkg-query --show >/opt/packages.txt
+sed -i '/^startup/!d' /etc/bazel/bazelrc
+apt-get clean
+rm -rf /var/lib/apt/lists/*
 EOF
 }
 

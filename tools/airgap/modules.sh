@@ -7,7 +7,7 @@ expected_packages="bazel-bootstrap=7.7 bazel-rules-rust=0.54 bazel-rules-python=
 # modules that rule sets name and that nothing here uses
 empty_modules="protobuf apple_support aspect_rules_js zlib buildozer"
 
-modules=/opt/modules-$(cat "$tools/airgap/modules.sh" $(find "$tools/airgap/overlay" -type f | sort) | sha256sum | cut -c1-12)
+modules=/opt/modules-$( (cat "$tools/airgap/modules.sh" && find "$tools/airgap/overlay" -type f -print0 | sort -z | xargs -0 cat) | sha256sum | cut -c1-12)
 
 ensure_modules() {
   [ -d "$image$modules" ] || with_lock "$cache/modules.lock" "assembling the rule sets" assemble_modules
@@ -41,10 +41,9 @@ assemble_modules() {
   mv -T "$root" "$image$modules"
 }
 
-# The rc file that takes the place of Debian's: where its Bazel is installed, and which module is found where.
+# What every Bazel command is told: which module is found where.
 write_bazelrc() {
   local pair name
-  grep '^startup' "$image/etc/bazel/bazelrc"
   cat <<EOF
 startup --host_jvm_args=-Djavax.net.ssl.trustStore=/etc/ssl/certs/java/cacerts
 common --noenable_workspace

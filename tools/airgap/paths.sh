@@ -16,6 +16,6 @@ output_root=$cache_home/bazel/_bazel_$(id -un)
 cd_workspace() {
   case $PWD/ in
     "$workspace"/*) ;;
-    *) cd "$workspace" ;;
+    *) cd "$workspace" || exit ;;
   esac
 }

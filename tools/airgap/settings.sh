@@ -5,6 +5,7 @@
 debian_mirror() {
   local found=${DATASET_RT_DEBIAN_MIRROR:-}
   if [ -z "$found" ] && command -v apt-get >/dev/null; then
+    # shellcheck disable=SC2016 # a format of apt's
     found=$(apt-get indextargets --format '$(REPO_URI)' 'Identifier: Packages' 'Component: main' 2>/dev/null | grep -E '/debian/?$' | head -n 1) || true
   fi
   if [ -z "$found" ]; then

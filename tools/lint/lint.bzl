@@ -14,7 +14,7 @@ _MAY_REACH = {
 # The core knows no Python: its tests run without an interpreter.
 _NEVER = ["pyo3"]
 
-def drt_tree_lint(name, program = "main", deps = [], size = "small"):
+def drt_tree_lint(name, program = "main", deps = [], size = "small", target_compatible_with = []):
     """A lint of tools/lint over every file of the checkout.
 
     Args:
@@ -22,6 +22,7 @@ def drt_tree_lint(name, program = "main", deps = [], size = "small"):
       program: the Python file that takes the name as its argument.
       deps: libraries beyond the lints themselves.
       size: Bazel's size class.
+      target_compatible_with: where the lint can run, when it needs a program that only the air-gapped image has.
     """
     py_test(
         name = name + "_test",
@@ -29,8 +30,8 @@ def drt_tree_lint(name, program = "main", deps = [], size = "small"):
         srcs = [program + ".py"],
         args = [name],
         data = ["@source_tree//:files"],
-        legacy_create_init = 0,
         main = program + ".py",
+        target_compatible_with = target_compatible_with,
         deps = [":lint"] + deps,
     )
 
@@ -57,6 +58,5 @@ def drt_graph_test(name, crate):
         srcs = [program],
         args = ["$(rootpath :{}_reaches)".format(crate), "--own=" + ",".join(_MAY_REACH[crate] + [crate]), "--never=" + ",".join(_NEVER)],
         data = [":{}_reaches".format(crate)],
-        legacy_create_init = 0,
         main = program,
     )

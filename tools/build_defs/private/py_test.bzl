@@ -38,7 +38,6 @@ def drt_py_test(name, src = None, deps = [], data = [], package = "source", impo
         data = data + ["//:pyproject.toml"],
         env = env,
         imports = imports,
-        legacy_create_init = 0,
         main = _RUNNER,
         tags = tags,
         deps = deps + ["@pypi//pytest"],

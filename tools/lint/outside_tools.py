@@ -1,6 +1,6 @@
-"""Runs one tool for Python over the tree: `python_tools.py ruff|format|mypy|stubs`.
+"""Runs one tool of others over the tree: `outside_tools.py ruff|format|mypy|stubs|shellcheck`.
 
-The settings of the tools stand in pyproject.toml.
+The settings of the Python tools stand in pyproject.toml.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent))
 
 from main import default_root
+from tree import Tree
 
 
 def ruff_program() -> str:
@@ -32,6 +33,9 @@ def command(tool: str, root: Path) -> list[str]:
         return [ruff_program(), "check", "--no-cache", "."]
     if tool == "format":
         return [ruff_program(), "format", "--no-cache", "--diff", "."]
+    if tool == "shellcheck":
+        scripts = Tree.read(root).paths("tools/bazel", "tools/dev/*", ".ci/*")
+        return ["shellcheck", "--external-sources", "--check-sourced", *scripts]
     if tool == "mypy":
         return [sys.executable, "-m", "mypy", "--cache-dir=/dev/null", "python/dataset_rt"]
     allowlist = root / "tests" / "typing" / "stub_allowlist.txt"
