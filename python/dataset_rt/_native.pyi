@@ -10,20 +10,27 @@ Every call raises a class of ``dataset_rt.errors``; only a wrong argument type i
 """
 
 from collections.abc import Callable, Sequence
-from typing import Protocol, final
+from typing import final
 
 from dataset_rt.config import ReaderConfig, WriterConfig
+from dataset_rt.metadata import ArrowStreamExportable
 from dataset_rt.results import CacheWriteResult
 from dataset_rt.sample import CachedSample
 from dataset_rt.source import CacheSource
 
+__all__ = [
+    "ArrowTable",
+    "Dataset",
+    "Runtime",
+    "SampleIterator",
+    "Window",
+    "__version__",
+    "check_reader_config",
+    "check_writer_config",
+]
+
 __version__: str
 """Version of the package and of the core, as written into ``origin.json``."""
-
-class ArrowStreamExportable(Protocol):
-    """Anything that hands out an Arrow C stream capsule (Polars, PyArrow, DuckDB, ours)."""
-
-    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
 
 def check_reader_config(config: ReaderConfig, /) -> None:
     """Check the rules that span fields.
@@ -96,7 +103,8 @@ class ArrowTable:
     """A table owned by the core, handed over without a copy."""
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
-    def __arrow_c_schema__(self) -> object: ...
+    @property
+    def row_count(self) -> int: ...
 
 @final
 class Dataset:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from dataset_rt import _native
-from dataset_rt.metadata import as_stream, to_frame
+from dataset_rt.metadata import ArrowStreamExportable, as_stream, to_frame
 from dataset_rt.stream import DrawStream
 
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ class CachedDataset(DrawStream):
         """
         return to_frame(self._native.metadata())
 
-    def update_metadata(self, metadata: pl.DataFrame | _native.ArrowStreamExportable) -> None:
+    def update_metadata(self, metadata: pl.DataFrame | ArrowStreamExportable) -> None:
         """Replace the active table: filter, repeat, reorder and weight rows.
 
         The whole table is validated and then swapped in, or nothing changes. The cursor goes

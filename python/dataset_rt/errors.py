@@ -131,12 +131,12 @@ class CorruptCacheError(
 
 
 class CacheVersionError(DatasetError, fields=("expected", "found")):
-    """A cache written in a format, or with a feature, that this version cannot read.
+    """A cache of another version: of a format or feature unknown here, or of its source.
 
     Attributes:
         path: The cache directory.
-        expected: The versions or features known here.
-        found: What the cache asks for.
+        expected: The versions or features known here, or the version text of the source.
+        found: What the cache asks for, or the version text recorded in it.
     """
 
     kind = "UnsupportedVersion"
@@ -145,12 +145,12 @@ class CacheVersionError(DatasetError, fields=("expected", "found")):
 
 
 class CacheExistsError(DatasetError, fields=("expected", "found")):
-    """A finished cache is in the way, or was made from another version of the source.
+    """A finished cache is in the way.
 
     Attributes:
         path: The cache directory.
-        expected: Version text of the source, where versions differ.
-        found: Version text recorded in the cache, where versions differ.
+        expected: What the write would have needed in its place, if the core says so.
+        found: What is there, if the core says so.
     """
 
     kind = "AlreadyExists"

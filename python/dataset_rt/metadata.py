@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from dataset_rt._native import ArrowStreamExportable, ArrowTable
+    from dataset_rt._native import ArrowTable
 
-__all__ = ["as_stream", "to_frame"]
+__all__ = ["ArrowStreamExportable", "as_stream", "to_frame"]
 
 _WANTED = (
     "update_metadata wants a Polars DataFrame, or another object with __arrow_c_stream__ "
     "(a PyArrow table, for example)"
 )
+
+
+class ArrowStreamExportable(Protocol):
+    """Anything that hands out an Arrow C stream capsule: Polars, PyArrow, DuckDB and others."""
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """Give the capsule."""
+        ...
 
 
 def to_frame(table: ArrowTable) -> pl.DataFrame:

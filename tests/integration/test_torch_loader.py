@@ -26,6 +26,7 @@ def batches_of(loader) -> list[list[int]]:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         warnings.filterwarnings("ignore", message="This DataLoader will create")
+        warnings.filterwarnings("ignore", message=".*multi-threaded, use of fork")
         return [batch.sample_id.tolist() for batch in loader]
 
 
@@ -68,7 +69,7 @@ def test_length_agrees_with_what_arrives(runtime, tmp_path, num_workers, batch_s
             batch_size=batch_size,
             num_workers=num_workers,
             drop_last=drop_last,
-            multiprocessing_context="spawn" if num_workers else None,
+            multiprocessing_context="fork" if num_workers else None,
         )
         assert len(loader) == len(reference)
         assert batches_of(loader) == reference
@@ -118,7 +119,7 @@ def test_transform_runs_per_sample_and_may_take_the_draw_seed(runtime, tmp_path)
         transform=sample_and_seed,
         with_seed=True,
         collate_fn=keep,
-        multiprocessing_context="spawn",
+        multiprocessing_context="fork",
     )
     assert [pair for batch in loader for pair in batch] == expected
     lengths = open_numbers(runtime, tmp_path, 4, shuffle=False).to_torch_dataloader(
@@ -135,7 +136,7 @@ def test_resume_with_another_worker_count(runtime, tmp_path, before: int, after:
         return weighted(runtime, tmp_path).to_torch_dataloader(
             batch_size=7,
             num_workers=workers,
-            multiprocessing_context="spawn" if workers else None,
+            multiprocessing_context="fork" if workers else None,
         )
 
     loader = loader_with(before)
@@ -225,7 +226,7 @@ def test_error_in_a_worker_arrives_with_its_fields(runtime, tmp_path) -> None:
         loader = dataset.to_torch_dataloader(
             batch_size=4,
             num_workers=workers,
-            multiprocessing_context="spawn" if workers else None,
+            multiprocessing_context="fork" if workers else None,
         )
         iterator = iter(loader)
         with pytest.raises(drt.CorruptCacheError) as caught:
