@@ -22,3 +22,6 @@ pub use write::{
     Begin, CacheWriter, FinishedCache, OnVersionChange, Pushed, WriteOptions, WriteProgress,
     WriteReport, WriteStages,
 };
+
+#[cfg(test)]
+mod tests;

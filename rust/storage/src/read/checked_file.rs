@@ -21,6 +21,9 @@ use crate::load::Map;
 /// Most blocks that are kept of a file that is not mapped: 16 MiB.
 const KEPT_BLOCKS: usize = 256;
 
+/// [`BLOCK_BYTES`] as a length in memory.
+const BLOCK: usize = 64 * 1024;
+
 type Slot = Mutex<Option<(u64, Arc<[u8]>)>>;
 
 enum Source {
@@ -83,7 +86,7 @@ impl CheckedFile {
             Source::Positioned { file, .. } => {
                 let mut bytes = vec![0; usize::try_from(length).unwrap_or(usize::MAX)];
                 self.read(file, &mut bytes, 0)?;
-                for (number, block) in bytes.chunks(BLOCK_BYTES as usize).enumerate() {
+                for (number, block) in bytes.chunks(BLOCK).enumerate() {
                     self.table.check_block(self.which, number, block)?;
                 }
                 Ok(bytes.into())

@@ -134,8 +134,14 @@ fn validate(
     if !options.validates_reused {
         return Ok(());
     }
-    let cache = Arc::new(LoadedCache::open(disk, &finished.path, OpenOptions::default())?);
-    cache.verify(pool, interrupt, &Arc::default())?.into_result()
+    let cache = Arc::new(LoadedCache::open(
+        disk,
+        &finished.path,
+        OpenOptions::default(),
+    )?);
+    cache
+        .verify(pool, interrupt, &Arc::default())?
+        .into_result()
 }
 
 fn look(disk: &Disk, target: &Path, options: &WriteOptions) -> Result<Found, StorageError> {

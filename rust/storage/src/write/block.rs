@@ -103,9 +103,8 @@ impl<P: AsRef<[u8]>> Block<P> {
     pub(super) fn encode(&mut self, compression: Compression) -> Result<(), FormatError> {
         self.heads.reserve(self.payloads.len());
         let stays_in_place = self.stays_in_place(compression);
-        let mut sample = self.first_sample;
         let mut copied = self.copied.as_slice();
-        for payload in &self.payloads {
+        for (sample, payload) in (self.first_sample..).zip(&self.payloads) {
             let bytes = match payload {
                 Payload::Copied { bytes } => {
                     let (head, rest) = copied.split_at_checked(*bytes).unwrap_or((copied, &[]));
@@ -120,7 +119,6 @@ impl<P: AsRef<[u8]>> Block<P> {
                     .extend_from_slice(head.stored(bytes, &self.scratch));
             }
             self.heads.push(head);
-            sample += 1;
         }
         Ok(())
     }

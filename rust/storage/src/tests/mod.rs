@@ -1,21 +1,18 @@
-//! Small caches for the tests of this crate.
-#![allow(dead_code, reason = "each test binary uses some of it")]
-#![allow(
-    clippy::unwrap_used,
-    reason = "a helper of a test fails the test by panicking"
-)]
+//! Behaviour of the crate as a whole, and the small caches that its tests are made of.
+
+mod round_trip;
 
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use dataset_rt_format::{MetadataValueRef, SampleId};
-use dataset_rt_pool::WorkerPool;
-use dataset_rt_storage::durable::Disk;
-use dataset_rt_storage::{
+use crate::durable::Disk;
+use crate::{
     Begin, CacheWriter, InterruptCheck, LoadedCache, Pushed, StorageError, WriteOptions,
     WriteReport,
 };
+use dataset_rt_format::{MetadataValueRef, SampleId};
+use dataset_rt_pool::WorkerPool;
 
 /// Payload of row `row`: lengths and bytes vary, some are empty, some compress well and some not at all.
 pub fn payload(row: u64) -> Vec<u8> {
@@ -29,7 +26,7 @@ pub fn payload(row: u64) -> Vec<u8> {
     };
     (0..length)
         .map(|at| {
-            if row % 3 == 0 {
+            if row.is_multiple_of(3) {
                 at.to_le_bytes()[1]
             } else {
                 noise()
@@ -49,7 +46,7 @@ pub fn push_row(writer: &mut CacheWriter<Vec<u8>>, row: u64) -> Result<(), Stora
     let fields = [
         ("score", MetadataValueRef::Float64(f64::from_bits(row))),
         ("label", MetadataValueRef::from(text.as_str())),
-        ("even", MetadataValueRef::Bool(row % 2 == 0)),
+        ("even", MetadataValueRef::Bool(row.is_multiple_of(2))),
         (
             "number",
             MetadataValueRef::Int64(-(i64::try_from(row).unwrap())),
@@ -112,7 +109,7 @@ pub fn assert_sample(cache: &LoadedCache, row: u64) {
     let metadata = cache.metadata_row(sample).unwrap();
     assert_eq!(
         metadata.value(0).unwrap(),
-        MetadataValueRef::Bool(row % 2 == 0)
+        MetadataValueRef::Bool(row.is_multiple_of(2))
     );
     assert_eq!(
         metadata.value(1).unwrap(),

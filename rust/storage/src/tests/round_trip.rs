@@ -1,19 +1,13 @@
 //! What is written is what is read, for any worker count and way of reading.
-#![allow(
-    clippy::unwrap_used,
-    reason = "a helper of a test fails the test by panicking"
-)]
-
-mod common;
 
 use std::sync::Arc;
 
-use common::{assert_holds, begin, payload, pool, tree, write};
-use dataset_rt_format::{Compression, ErrorKind};
-use dataset_rt_storage::durable::Disk;
-use dataset_rt_storage::{
+use super::{assert_holds, begin, payload, pool, tree, write};
+use crate::durable::Disk;
+use crate::{
     Begin, InterruptCheck, LoadedCache, OpenOptions, StorageError, VerifyProgress, WriteOptions,
 };
+use dataset_rt_format::{Compression, ErrorKind};
 
 fn options(compression: Compression) -> WriteOptions {
     WriteOptions {
@@ -140,9 +134,9 @@ fn refused_row_ends_the_write_and_leaves_nothing() {
     else {
         panic!("exists");
     };
-    common::push_row(&mut writer, 0).unwrap();
+    super::push_row(&mut writer, 0).unwrap();
     let error = writer.push(payload(1), &[]).unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::InvalidInput);
+    assert_eq!(error.kind(), ErrorKind::InvalidMetadata);
     assert!(matches!(
         writer.push(payload(1), &[]),
         Err(StorageError::WriterFailed)
@@ -160,7 +154,7 @@ fn dropped_writer_leaves_nothing() {
         panic!("exists");
     };
     for row in 0..3000 {
-        common::push_row(&mut writer, row).unwrap();
+        super::push_row(&mut writer, row).unwrap();
     }
     assert!(!tree(base.path()).is_empty());
     writer.abort();
