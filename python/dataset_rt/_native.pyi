@@ -24,6 +24,7 @@ __all__ = [
     "Runtime",
     "SampleIterator",
     "Window",
+    "__build_profile__",
     "__version__",
     "check_reader_config",
     "check_writer_config",
@@ -31,6 +32,9 @@ __all__ = [
 
 __version__: str
 """Version of the package and of the core, as written into ``origin.json``."""
+
+__build_profile__: str
+"""``"debug"`` or ``"release"``; benchmarks refuse to report a debug build."""
 
 def check_reader_config(config: ReaderConfig, /) -> None:
     """Check the rules that span fields.
