@@ -26,6 +26,12 @@ pub(crate) fn cached_sample(py: Python<'_>) -> PyResult<&Bound<'_, PyType>> {
     CACHED_SAMPLE.import(py, "dataset_rt.sample", "CachedSample")
 }
 
-fn module<'py>(py: Python<'py>, cell: &'static PyOnceLock<Py<PyModule>>, name: &str) -> PyResult<&'py Bound<'py, PyModule>> {
-    Ok(cell.get_or_try_init(py, || py.import(name).map(Bound::unbind))?.bind(py))
+fn module<'py>(
+    py: Python<'py>,
+    cell: &'static PyOnceLock<Py<PyModule>>,
+    name: &str,
+) -> PyResult<&'py Bound<'py, PyModule>> {
+    Ok(cell
+        .get_or_try_init(py, || py.import(name).map(Bound::unbind))?
+        .bind(py))
 }

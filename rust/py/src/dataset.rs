@@ -62,7 +62,9 @@ impl Dataset {
     }
 
     fn set_epoch_len(&self, epoch_len: &Bound<'_, PyAny>) -> Result<(), CoreError> {
-        Ok(self.0.set_epoch_length(whole_number("epoch_len", epoch_len)?)?)
+        Ok(self
+            .0
+            .set_epoch_length(whole_number("epoch_len", epoch_len)?)?)
     }
 
     fn metadata(&self, py: Python<'_>) -> Result<ArrowTable, CoreError> {
@@ -72,7 +74,10 @@ impl Dataset {
 
     fn update_metadata(&self, py: Python<'_>, table: &Bound<'_, PyAny>) -> Result<(), CoreError> {
         let table = import_table(table)?;
-        let table = ActiveTable { schema: table.schema, batches: table.batches };
+        let table = ActiveTable {
+            schema: table.schema,
+            batches: table.batches,
+        };
         Ok(py.detach(|| self.0.update_table(table))?)
     }
 
@@ -89,41 +94,85 @@ impl Dataset {
     }
 
     #[pyo3(signature = (draws, start = None))]
-    fn plan(&self, py: Python<'_>, draws: &Bound<'_, PyAny>, start: Option<&Bound<'_, PyAny>>) -> Result<ArrowTable, CoreError> {
+    fn plan(
+        &self,
+        py: Python<'_>,
+        draws: &Bound<'_, PyAny>,
+        start: Option<&Bound<'_, PyAny>>,
+    ) -> Result<ArrowTable, CoreError> {
         let draws = whole_number("n", draws)?;
-        let start = start.map(|start| whole_number("start", start)).transpose()?;
+        let start = start
+            .map(|start| whole_number("start", start))
+            .transpose()?;
         let plan = py.detach(|| self.0.plan(draws, start))?;
         plan_table(&plan)
     }
 
     fn draw_seed(&self, position: &Bound<'_, PyAny>) -> Result<u64, CoreError> {
-        Ok(self.0.snapshot().stream().draw_seed(whole_number("position", position)?))
+        Ok(self
+            .0
+            .snapshot()
+            .stream()
+            .draw_seed(whole_number("position", position)?))
     }
 
     #[pyo3(signature = (index, count, *, drop_uneven = false, pad = false))]
-    fn partition(&self, index: &Bound<'_, PyAny>, count: &Bound<'_, PyAny>, drop_uneven: bool, pad: bool) -> Result<Self, CoreError> {
+    fn partition(
+        &self,
+        index: &Bound<'_, PyAny>,
+        count: &Bound<'_, PyAny>,
+        drop_uneven: bool,
+        pad: bool,
+    ) -> Result<Self, CoreError> {
         let (index, count) = (whole_number("index", index)?, whole_number("count", count)?);
-        Ok(Self(self.0.partition(index, count, Tail::of_switches(drop_uneven, pad)?)?))
+        Ok(Self(self.0.partition(
+            index,
+            count,
+            Tail::of_switches(drop_uneven, pad)?,
+        )?))
     }
 
-    fn get_items<'py>(&self, py: Python<'py>, ids: Vec<(u32, u64)>) -> Result<Vec<Bound<'py, PyAny>>, CoreError> {
-        let ids: Vec<_> = ids.into_iter().map(|(cache, sample)| (CacheId::new(cache), SampleId::new(sample))).collect();
+    fn get_items<'py>(
+        &self,
+        py: Python<'py>,
+        ids: Vec<(u32, u64)>,
+    ) -> Result<Vec<Bound<'py, PyAny>>, CoreError> {
+        let ids: Vec<_> = ids
+            .into_iter()
+            .map(|(cache, sample)| (CacheId::new(cache), SampleId::new(sample)))
+            .collect();
         let snapshot = self.0.snapshot();
-        let payloads = self.0.read_samples(&ids, &mut BytesSink(py)).map_err(|error| match error {
-            Undelivered::Read(error) => CoreError::from(error),
-            Undelivered::Sink(error) => CoreError::from(error),
-        })?;
+        let payloads =
+            self.0
+                .read_samples(&ids, &mut BytesSink(py))
+                .map_err(|error| match error {
+                    Undelivered::Read(error) => CoreError::from(error),
+                    Undelivered::Sink(error) => CoreError::from(error),
+                })?;
         let factory = SampleFactory::new(py, snapshot.caches().schema());
-        let samples = ids.iter().zip(payloads).map(|((cache, sample), payload)| factory.make(snapshot.caches(), *cache, *sample, payload));
+        let samples = ids.iter().zip(payloads).map(|((cache, sample), payload)| {
+            factory.make(snapshot.caches(), *cache, *sample, payload)
+        });
         samples.collect()
     }
 
-    fn dump(&self, py: Python<'_>, directory: std::path::PathBuf) -> Result<std::path::PathBuf, CoreError> {
+    fn dump(
+        &self,
+        py: Python<'_>,
+        directory: std::path::PathBuf,
+    ) -> Result<std::path::PathBuf, CoreError> {
         Ok(py.detach(|| dump(&self.0, Path::new(&directory)))?)
     }
 
     #[pyo3(signature = (*, claim = true, index = 0, count = 1, drop_uneven = false, pad = false))]
-    fn window(&self, claim: bool, index: u64, count: u64, drop_uneven: bool, pad: bool) -> Result<Window, CoreError> {
+    fn window(
+        &self,
+        claim: bool,
+        index: u64,
+        count: u64,
+        drop_uneven: bool,
+        pad: bool,
+    ) -> Result<Window, CoreError> {
         let coming = Window::part(&self.0.coming_window()?, index, count, drop_uneven, pad)?;
         if !claim {
             return Ok(coming);
@@ -134,18 +183,27 @@ impl Dataset {
 
 /// A count or position that a user gave; anything but an integer from 0 to 2^64 - 1 is refused by name.
 fn whole_number(option: &str, value: &Bound<'_, PyAny>) -> Result<u64, CoreError> {
-    if value.is_instance_of::<pyo3::types::PyBool>() || value.hasattr("__index__").is_ok_and(|has| !has) {
+    if value.is_instance_of::<pyo3::types::PyBool>()
+        || value.hasattr("__index__").is_ok_and(|has| !has)
+    {
         let given = crate::convert::metadata::type_name(value);
-        return Err(pyo3::exceptions::PyTypeError::new_err(format!("{option} wants an integer, a {given} was given")).into());
+        return Err(pyo3::exceptions::PyTypeError::new_err(format!(
+            "{option} wants an integer, a {given} was given"
+        ))
+        .into());
     }
-    value.extract().map_err(|_| CoreError::option(option, value, "an integer from 0 to 2**64 - 1"))
+    value
+        .extract()
+        .map_err(|_| CoreError::option(option, value, "an integer from 0 to 2**64 - 1"))
 }
 
 fn plan_table(plan: &[PlannedDraw]) -> Result<ArrowTable, CoreError> {
     let names = ["position", "row", "cache_id", "sample_id"];
     let fields = names.map(|name| Field::new(name, DataType::UInt64, false));
     let schema = Arc::new(Schema::new(fields.to_vec()));
-    let column = |value: fn(&PlannedDraw) -> u64| Arc::new(UInt64Array::from_iter_values(plan.iter().map(value))) as _;
+    let column = |value: fn(&PlannedDraw) -> u64| {
+        Arc::new(UInt64Array::from_iter_values(plan.iter().map(value))) as _
+    };
     let columns = vec![
         column(|draw| draw.position),
         column(|draw| draw.row.get()),

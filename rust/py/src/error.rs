@@ -16,13 +16,21 @@ use crate::convert::arrow::ImportError;
 
 /// An error of the core, or an exception that passes through.
 pub(crate) enum CoreError {
-    Core { kind: ErrorKind, facts: Box<ErrorFacts>, message: String },
+    Core {
+        kind: ErrorKind,
+        facts: Box<ErrorFacts>,
+        message: String,
+    },
     Python(PyErr),
 }
 
 impl CoreError {
     fn new(kind: ErrorKind, facts: ErrorFacts, message: String) -> Self {
-        Self::Core { kind, facts: Box::new(facts), message }
+        Self::Core {
+            kind,
+            facts: Box::new(facts),
+            message,
+        }
     }
 
     /// An argument or setting of `option` that can't be used.
@@ -52,14 +60,22 @@ impl CoreError {
 
     /// A fault of this library.
     pub(crate) fn internal(message: impl ToString) -> Self {
-        Self::new(ErrorKind::Internal, ErrorFacts::default(), message.to_string())
+        Self::new(
+            ErrorKind::Internal,
+            ErrorFacts::default(),
+            message.to_string(),
+        )
     }
 
     /// The exception, made now.
     pub(crate) fn into_pyerr(self) -> PyErr {
         match self {
             Self::Python(error) => error,
-            Self::Core { kind, facts, message } => Python::attach(|py| exception(py, kind, &facts, &message)),
+            Self::Core {
+                kind,
+                facts,
+                message,
+            } => Python::attach(|py| exception(py, kind, &facts, &message)),
         }
     }
 }
@@ -106,7 +122,11 @@ impl From<ImportError> for CoreError {
             }
             ImportError::Stream { reason } => {
                 let message = format!("the table could not be taken over: {reason}");
-                Self::new(ErrorKind::InvalidMetadata, ErrorFacts::default().with_values("an Arrow stream", reason), message)
+                Self::new(
+                    ErrorKind::InvalidMetadata,
+                    ErrorFacts::default().with_values("an Arrow stream", reason),
+                    message,
+                )
             }
         }
     }
@@ -119,15 +139,25 @@ impl From<CoreError> for PyErr {
 }
 
 fn exception(py: Python<'_>, kind: ErrorKind, facts: &ErrorFacts, message: &str) -> PyErr {
-    let made = keywords(py, kind, facts)
-        .and_then(|(class, keywords)| classes::errors(py)?.getattr(class)?.call((message,), Some(&keywords)));
+    let made = keywords(py, kind, facts).and_then(|(class, keywords)| {
+        classes::errors(py)?
+            .getattr(class)?
+            .call((message,), Some(&keywords))
+    });
     made.map_or_else(|failed| failed, PyErr::from_value)
 }
 
 /// The class for a kind of error and the fields it takes.
-fn keywords<'py>(py: Python<'py>, kind: ErrorKind, facts: &ErrorFacts) -> PyResult<(&'static str, Bound<'py, PyDict>)> {
+fn keywords<'py>(
+    py: Python<'py>,
+    kind: ErrorKind,
+    facts: &ErrorFacts,
+) -> PyResult<(&'static str, Bound<'py, PyDict>)> {
     let fields = PyDict::new(py);
-    let path = facts.path.as_ref().map(|path| path.to_string_lossy().into_owned());
+    let path = facts
+        .path
+        .as_ref()
+        .map(|path| path.to_string_lossy().into_owned());
     let expected_and_found = || -> PyResult<()> {
         fields.set_item("expected", facts.expected.as_deref())?;
         fields.set_item("found", facts.found.as_deref())

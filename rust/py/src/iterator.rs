@@ -33,11 +33,17 @@ impl SampleIterator {
     /// Wraps an iterator of the core.
     pub(crate) fn over(py: Python<'_>, core: CoreIterator) -> Self {
         let factory = SampleFactory::new(py, core.window().snapshot().caches().schema());
-        Self { core: Mutex::new(core), factory }
+        Self {
+            core: Mutex::new(core),
+            factory,
+        }
     }
 
     /// The next sample with its position; `None` at the end.
-    pub(crate) fn next_sample<'py>(&self, py: Python<'py>) -> Result<Option<(Bound<'py, PyAny>, u64)>, CoreError> {
+    pub(crate) fn next_sample<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> Result<Option<(Bound<'py, PyAny>, u64)>, CoreError> {
         let mut core = self.lock(py)?;
         loop {
             match core.prepare()? {
@@ -52,7 +58,9 @@ impl SampleIterator {
                 Some(Ok(delivered)) => {
                     let draw = delivered.draw;
                     let caches = core.window().snapshot().caches();
-                    let sample = self.factory.make(caches, draw.cache, draw.sample, delivered.payload)?;
+                    let sample =
+                        self.factory
+                            .make(caches, draw.cache, draw.sample, delivered.payload)?;
                     return Ok(Some((sample, draw.position)));
                 }
             }

@@ -81,14 +81,29 @@ pub(crate) type ProfiledSource = (String, &'static str, SourceProfile);
 ///
 /// # Errors
 /// `DatasetIOError` when the file can't be written.
-pub(crate) fn write_profile(path: &Path, outcome: &str, wall: Duration, sources: &[ProfiledSource]) -> Result<(), CoreError> {
+pub(crate) fn write_profile(
+    path: &Path,
+    outcome: &str,
+    wall: Duration,
+    sources: &[ProfiledSource],
+) -> Result<(), CoreError> {
     let stages = |profile: &SourceProfile| StagesText::of(profile);
     let text = ProfileText {
         writer_version: env!("CARGO_PKG_VERSION"),
         outcome,
         wall: wall.as_secs_f64(),
-        sources: sources.iter().map(|(name, outcome, profile)| SourceText { name, outcome, stages: stages(profile) }).collect(),
-        total: sources.iter().map(|(_, _, profile)| stages(profile)).fold(StagesText::default(), StagesText::plus),
+        sources: sources
+            .iter()
+            .map(|(name, outcome, profile)| SourceText {
+                name,
+                outcome,
+                stages: stages(profile),
+            })
+            .collect(),
+        total: sources
+            .iter()
+            .map(|(_, _, profile)| stages(profile))
+            .fold(StagesText::default(), StagesText::plus),
     };
     let text = serde_json::to_vec_pretty(&text).map_err(CoreError::internal)?;
     Ok(replace_file(&Disk::new(), path, |file| file.append(&text))?)

@@ -6,7 +6,9 @@
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 
-use indicatif::{HumanBytes, HumanCount, HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{
+    HumanBytes, HumanCount, HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle,
+};
 use pyo3::prelude::*;
 
 /// Least time between two drawings of a bar.
@@ -43,7 +45,15 @@ impl Progress {
             None => Screen::Lines,
         };
         let now = Instant::now();
-        Self { screen, sources, sources_done: 0, started: now, source: String::new(), source_started: now, shown: None }
+        Self {
+            screen,
+            sources,
+            sources_done: 0,
+            started: now,
+            source: String::new(),
+            source_started: now,
+            shown: None,
+        }
     }
 
     /// Says that a source begins.
@@ -71,7 +81,11 @@ impl Progress {
     pub(crate) fn end_source(&mut self, py: Python<'_>, outcome: &str, samples: u64, bytes: u64) {
         self.sources_done += 1;
         if !matches!(self.screen, Screen::Off) {
-            let text = if samples == 0 { format!("{}: {outcome}", self.source) } else { format!("{} ({outcome})", self.rates(samples, bytes)) };
+            let text = if samples == 0 {
+                format!("{}: {outcome}", self.source)
+            } else {
+                format!("{} ({outcome})", self.rates(samples, bytes))
+            };
             self.show(py, &format!("{text}{}", self.overall()), true);
         }
     }
@@ -86,7 +100,8 @@ impl Progress {
     fn rates(&self, samples: u64, bytes: u64) -> String {
         let seconds = self.source_started.elapsed().as_secs_f64().max(1e-9);
         #[expect(clippy::cast_precision_loss, reason = "a rate for people")]
-        let (samples_per_second, megabytes_per_second) = (samples as f64 / seconds, bytes as f64 / seconds / 1e6);
+        let (samples_per_second, megabytes_per_second) =
+            (samples as f64 / seconds, bytes as f64 / seconds / 1e6);
         format!(
             "{}: {} samples, {}, {samples_per_second:.0} samples/s, {megabytes_per_second:.1} MB/s",
             self.source,
@@ -101,9 +116,14 @@ impl Progress {
             return String::new();
         }
         let done = u32::try_from(self.sources_done).unwrap_or(u32::MAX).max(1);
-        let left = u32::try_from(self.sources.saturating_sub(self.sources_done)).unwrap_or(u32::MAX);
+        let left =
+            u32::try_from(self.sources.saturating_sub(self.sources_done)).unwrap_or(u32::MAX);
         let eta = self.started.elapsed() / done * left;
-        let eta = if left == 0 { String::new() } else { format!(", ETA {}", HumanDuration(eta)) };
+        let eta = if left == 0 {
+            String::new()
+        } else {
+            format!(", ETA {}", HumanDuration(eta))
+        };
         format!("; {}/{} sources{eta}", self.sources_done, self.sources)
     }
 

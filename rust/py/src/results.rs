@@ -10,29 +10,59 @@ use crate::classes;
 use crate::write::Written;
 
 /// `CacheWriteSuccess` of a cache that is there.
-pub(crate) fn success<'py>(py: Python<'py>, name: &str, written: &Written) -> PyResult<Bound<'py, PyAny>> {
+pub(crate) fn success<'py>(
+    py: Python<'py>,
+    name: &str,
+    written: &Written,
+) -> PyResult<Bound<'py, PyAny>> {
     let (path, status, samples, origin) = match written {
-        Written::Built(report) => (&report.path, "built", report.sample_count, Some(&report.origin)),
-        Written::Found(found) => (&found.path, "reused", found.sample_count, found.origin.as_ref()),
+        Written::Built(report) => (
+            &report.path,
+            "built",
+            report.sample_count,
+            Some(&report.origin),
+        ),
+        Written::Found(found) => (
+            &found.path,
+            "reused",
+            found.sample_count,
+            found.origin.as_ref(),
+        ),
     };
     let fields = PyDict::new(py);
     fields.set_item("status", status)?;
     fields.set_item("row_count", samples)?;
-    fields.set_item("created_at", origin.map_or_else(String::new, |origin: &Origin| origin.created_at.to_string()))?;
-    fields.set_item("writer_version", origin.map_or("", |origin| origin.writer_version.as_str()))?;
-    classes::results(py)?.getattr("CacheWriteSuccess")?.call((name, path), Some(&fields))
+    fields.set_item(
+        "created_at",
+        origin.map_or_else(String::new, |origin: &Origin| origin.created_at.to_string()),
+    )?;
+    fields.set_item(
+        "writer_version",
+        origin.map_or("", |origin| origin.writer_version.as_str()),
+    )?;
+    classes::results(py)?
+        .getattr("CacheWriteSuccess")?
+        .call((name, path), Some(&fields))
 }
 
 /// `CacheWriteError` of an exception.
-pub(crate) fn failure<'py>(py: Python<'py>, name: &str, error: &PyErr) -> PyResult<Bound<'py, PyAny>> {
+pub(crate) fn failure<'py>(
+    py: Python<'py>,
+    name: &str,
+    error: &PyErr,
+) -> PyResult<Bound<'py, PyAny>> {
     // Taken as a whole, the exception brings its traceback along.
     let value = error.clone_ref(py).into_value(py).into_bound(py);
     let is_ours = value.is_instance(&classes::errors(py)?.getattr("DatasetError")?)?;
-    let text = value.str().map_or_else(|_| String::new(), |text| text.to_string());
+    let text = value
+        .str()
+        .map_or_else(|_| String::new(), |text| text.to_string());
     let message = match (is_ours, text.is_empty()) {
         (true, _) => text,
         (false, true) => value.get_type().name()?.to_string(),
         (false, false) => format!("{}: {text}", value.get_type().name()?),
     };
-    classes::results(py)?.getattr("CacheWriteError")?.call1((name, message, value))
+    classes::results(py)?
+        .getattr("CacheWriteError")?
+        .call1((name, message, value))
 }

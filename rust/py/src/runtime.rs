@@ -9,7 +9,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use dataset_rt_pool::WorkerPool;
-use dataset_rt_reader::{CacheSet, ClaimedWindow, Dataset as CoreDataset, ReaderError, Snapshot, check_schema, open_cache, open_dump, open_shared};
+use dataset_rt_reader::{
+    CacheSet, ClaimedWindow, Dataset as CoreDataset, ReaderError, Snapshot, check_schema,
+    open_cache, open_dump, open_shared,
+};
 use dataset_rt_storage::StorageError;
 use dataset_rt_storage::load::LoadedCache;
 use pyo3::prelude::*;
@@ -50,10 +53,19 @@ impl Runtime {
     ) -> Result<Vec<Outcome>, CoreError> {
         let py = config.py();
         let settings = WriterSettings::extract(config)?;
-        let names: Vec<_> = sources.iter().enumerate().map(|(number, source)| source_name(source, number)).collect();
+        let names: Vec<_> = sources
+            .iter()
+            .enumerate()
+            .map(|(number, source)| source_name(source, number))
+            .collect();
         refuse_duplicates(&names)?;
         let base = std::path::absolute(base)?;
-        let call = WriteCall { base: &base, options: &settings.options, pool: &self.pool, is_profiled: settings.profile_path.is_some() };
+        let call = WriteCall {
+            base: &base,
+            options: &settings.options,
+            pool: &self.pool,
+            is_profiled: settings.profile_path.is_some(),
+        };
         let mut progress = Progress::new(settings.shows_progress, callback, sources.len());
         let mut profiles: Vec<ProfiledSource> = Vec::new();
         let mut outcomes = Vec::with_capacity(sources.len());
@@ -65,9 +77,15 @@ impl Runtime {
                     progress.begin_source(&name);
                     let mut profile = SourceProfile::default();
                     let written = call.write_source(source, &name, &mut progress, &mut profile);
-                    (name, written.and_then(|written| accept(py, written, reuse)), profile)
+                    (
+                        name,
+                        written.and_then(|written| accept(py, written, reuse)),
+                        profile,
+                    )
                 }
-                Err((label, error)) => (label, Err(Failure::of(py, error)), SourceProfile::default()),
+                Err((label, error)) => {
+                    (label, Err(Failure::of(py, error)), SourceProfile::default())
+                }
             };
             let word = word_of(&outcome);
             progress.end_source(py, word, profile.samples, profile.payload_bytes);
@@ -83,7 +101,11 @@ impl Runtime {
         }
         progress.finish();
         if let Some(path) = &settings.profile_path {
-            let outcome = if raised.is_some() { "interrupted" } else { "finished" };
+            let outcome = if raised.is_some() {
+                "interrupted"
+            } else {
+                "finished"
+            };
             let written = write_profile(path, outcome, started.elapsed(), &profiles);
             if raised.is_none() {
                 written?;
@@ -99,14 +121,20 @@ impl Runtime {
     fn new(num_workers: &Bound<'_, PyAny>) -> Result<Self, CoreError> {
         if num_workers.hasattr("__index__").is_ok_and(|has| !has) {
             let given = crate::convert::metadata::type_name(num_workers);
-            return Err(pyo3::exceptions::PyTypeError::new_err(format!("num_workers wants an integer, a {given} was given")).into());
+            return Err(pyo3::exceptions::PyTypeError::new_err(format!(
+                "num_workers wants an integer, a {given} was given"
+            ))
+            .into());
         }
         let refused = || CoreError::option("num_workers", num_workers, "an integer from 1 to 1024");
         let workers: usize = num_workers.extract().map_err(|_| refused())?;
         if workers == 0 || workers > MAX_WORKERS {
             return Err(refused());
         }
-        Ok(Self { pool: WorkerPool::new(workers)?, opened: Mutex::new(None) })
+        Ok(Self {
+            pool: WorkerPool::new(workers)?,
+            opened: Mutex::new(None),
+        })
     }
 
     #[getter]
@@ -125,20 +153,38 @@ impl Runtime {
     ) -> Result<Vec<Bound<'py, PyAny>>, CoreError> {
         let py = config.py();
         let outcomes = self.write(&sources, &base, config, reuse, progress)?;
-        outcomes.iter().map(|(name, outcome)| Ok(outcome_value(py, name, outcome)?)).collect()
+        outcomes
+            .iter()
+            .map(|(name, outcome)| Ok(outcome_value(py, name, outcome)?))
+            .collect()
     }
 
-    fn open_dataset(&self, py: Python<'_>, paths: Vec<PathBuf>, config: &Bound<'_, PyAny>) -> Result<Dataset, CoreError> {
+    fn open_dataset(
+        &self,
+        py: Python<'_>,
+        paths: Vec<PathBuf>,
+        config: &Bound<'_, PyAny>,
+    ) -> Result<Dataset, CoreError> {
         let options = reader_options(config)?;
-        let paths = paths.iter().map(std::path::absolute).collect::<Result<Vec<_>, _>>()?;
+        let paths = paths
+            .iter()
+            .map(std::path::absolute)
+            .collect::<Result<Vec<_>, _>>()?;
         let signals = Signals::default();
         let check = signals.check();
         let opened = py.detach(|| CacheSet::open(&paths, &options, &self.pool, &check));
         let caches = opened.map_err(|error| match error {
-            ReaderError::Cache { source: StorageError::Cancelled, .. } => raised(signals.failure(py, StorageError::Cancelled)),
+            ReaderError::Cache {
+                source: StorageError::Cancelled,
+                ..
+            } => raised(signals.failure(py, StorageError::Cancelled)),
             error => error.into(),
         })?;
-        Ok(Dataset::new(CoreDataset::new(caches, options, Arc::clone(&self.pool))?))
+        Ok(Dataset::new(CoreDataset::new(
+            caches,
+            options,
+            Arc::clone(&self.pool),
+        )?))
     }
 
     #[pyo3(signature = (sources, base, writer_config, reader_config, *, progress = None))]
@@ -159,9 +205,15 @@ impl Runtime {
             let path = written.path().to_owned();
             let signals = Signals::default();
             let check = signals.check();
-            let opened = py.detach(|| open_cache(&path, &options, &self.pool, &check)).map_err(|error| signals.failure(py, error));
+            let opened = py
+                .detach(|| open_cache(&path, &options, &self.pool, &check))
+                .map_err(|error| signals.failure(py, error));
             let fits = opened.and_then(|cache| match caches.first() {
-                Some(first) => match check_schema(cache.path(), &first.manifest().schema, &cache.manifest().schema) {
+                Some(first) => match check_schema(
+                    cache.path(),
+                    &first.manifest().schema,
+                    &cache.manifest().schema,
+                ) {
                     Ok(()) => Ok(cache),
                     Err(error) => Err(Failure::Value(CoreError::from(error).into_pyerr())),
                 },
@@ -176,9 +228,16 @@ impl Runtime {
         let dataset = if caches.is_empty() {
             None
         } else {
-            Some(Dataset::new(CoreDataset::new(CacheSet::new(caches)?, options, Arc::clone(&self.pool))?))
+            Some(Dataset::new(CoreDataset::new(
+                CacheSet::new(caches)?,
+                options,
+                Arc::clone(&self.pool),
+            )?))
         };
-        let values = outcomes.iter().map(|(name, outcome)| outcome_value(py, name, outcome)).collect::<PyResult<_>>()?;
+        let values = outcomes
+            .iter()
+            .map(|(name, outcome)| outcome_value(py, name, outcome))
+            .collect::<PyResult<_>>()?;
         Ok((dataset, values))
     }
 
@@ -231,7 +290,11 @@ fn word_of(outcome: &Result<Written, Failure>) -> &'static str {
     }
 }
 
-fn outcome_value<'py>(py: Python<'py>, name: &str, outcome: &Result<Written, PyErr>) -> PyResult<Bound<'py, PyAny>> {
+fn outcome_value<'py>(
+    py: Python<'py>,
+    name: &str,
+    outcome: &Result<Written, PyErr>,
+) -> PyResult<Bound<'py, PyAny>> {
     match outcome {
         Ok(written) => results::success(py, name, written),
         Err(error) => results::failure(py, name, error),
@@ -242,7 +305,11 @@ fn refuse_duplicates(names: &[Result<String, (String, PyErr)>]) -> Result<(), Co
     let mut seen = HashSet::new();
     for name in names.iter().flatten() {
         if !seen.insert(name.as_str()) {
-            return Err(CoreError::option("name", format!("{name:?} for two sources"), "a name of its own for every source"));
+            return Err(CoreError::option(
+                "name",
+                format!("{name:?} for two sources"),
+                "a name of its own for every source",
+            ));
         }
     }
     Ok(())

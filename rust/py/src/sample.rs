@@ -48,8 +48,13 @@ static TUPLE_NEW: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 impl SampleFactory {
     /// A factory for caches with these columns.
     pub(crate) fn new(py: Python<'_>, schema: &MetadataSchema) -> Self {
-        let keys = schema.columns().iter().map(|column| PyString::intern(py, &column.name).unbind());
-        Self { keys: keys.collect() }
+        let keys = schema
+            .columns()
+            .iter()
+            .map(|column| PyString::intern(py, &column.name).unbind());
+        Self {
+            keys: keys.collect(),
+        }
     }
 
     /// The object for a sample with this payload.
@@ -69,8 +74,16 @@ impl SampleFactory {
         Ok(new_sample(py, classes::cached_sample(py)?, &fields)?)
     }
 
-    fn metadata<'py>(&self, py: Python<'py>, caches: &CacheSet, cache: CacheId, sample: SampleId) -> Result<Bound<'py, PyDict>, CoreError> {
-        let opened = caches.get(cache).ok_or(ReaderError::NoSuchSample { cache, sample })?;
+    fn metadata<'py>(
+        &self,
+        py: Python<'py>,
+        caches: &CacheSet,
+        cache: CacheId,
+        sample: SampleId,
+    ) -> Result<Bound<'py, PyDict>, CoreError> {
+        let opened = caches
+            .get(cache)
+            .ok_or(ReaderError::NoSuchSample { cache, sample })?;
         let in_cache = |source| ReaderError::Cache { cache, source };
         let row = opened.metadata_row(sample).map_err(in_cache)?;
         let metadata = PyDict::new(py);
@@ -83,7 +96,15 @@ impl SampleFactory {
 }
 
 /// `tuple.__new__(CachedSample, fields)`: what the class's own constructor does, without its Python code.
-fn new_sample<'py>(py: Python<'py>, class: &Bound<'py, PyType>, fields: &Bound<'py, PyTuple>) -> PyResult<Bound<'py, PyAny>> {
-    let new = TUPLE_NEW.get_or_try_init(py, || py.get_type::<PyTuple>().getattr("__new__").map(Bound::unbind))?;
+fn new_sample<'py>(
+    py: Python<'py>,
+    class: &Bound<'py, PyType>,
+    fields: &Bound<'py, PyTuple>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let new = TUPLE_NEW.get_or_try_init(py, || {
+        py.get_type::<PyTuple>()
+            .getattr("__new__")
+            .map(Bound::unbind)
+    })?;
     new.bind(py).call1((class, fields))
 }

@@ -13,24 +13,40 @@ use crate::convert::bytes::PayloadBytes;
 use crate::convert::metadata::{RowFields, type_name};
 
 /// The name of source number `number`, or the label it gets when its name can't be read.
-pub(crate) fn source_name(source: &Bound<'_, PyAny>, number: usize) -> Result<String, (String, PyErr)> {
+pub(crate) fn source_name(
+    source: &Bound<'_, PyAny>,
+    number: usize,
+) -> Result<String, (String, PyErr)> {
     let label = || format!("source[{number}]");
     let name = source.getattr("name").map_err(|error| (label(), error))?;
     let Ok(text) = name.cast::<PyString>() else {
-        return Err((label(), PyTypeError::new_err(format!("a source's name has to be text, not {}", type_name(&name)))));
+        return Err((
+            label(),
+            PyTypeError::new_err(format!(
+                "a source's name has to be text, not {}",
+                type_name(&name)
+            )),
+        ));
     };
-    text.to_str().map(str::to_owned).map_err(|error| (label(), error))
+    text.to_str()
+        .map(str::to_owned)
+        .map_err(|error| (label(), error))
 }
 
 /// The version of a source; `None` where it has none.
 pub(crate) fn source_version(source: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
-    let Some(version) = source.getattr_opt("version")? else { return Ok(None) };
+    let Some(version) = source.getattr_opt("version")? else {
+        return Ok(None);
+    };
     if version.is_none() {
         return Ok(None);
     }
     match version.cast::<PyString>() {
         Ok(text) => text.to_str().map(|text| Some(text.to_owned())),
-        Err(_) => Err(PyTypeError::new_err(format!("a source's version has to be text or None, not {}", type_name(&version)))),
+        Err(_) => Err(PyTypeError::new_err(format!(
+            "a source's version has to be text or None, not {}",
+            type_name(&version)
+        ))),
     }
 }
 
@@ -59,7 +75,11 @@ pub(crate) struct SourceRows<'py> {
 impl<'py> SourceRows<'py> {
     /// Asks the source for its iterator; times are taken where they are wanted.
     pub(crate) fn new(source: &Bound<'py, PyAny>, is_timed: bool) -> PyResult<Self> {
-        Ok(Self { rows: source.try_iter()?, is_timed, times: SourceTimes::default() })
+        Ok(Self {
+            rows: source.try_iter()?,
+            is_timed,
+            times: SourceTimes::default(),
+        })
     }
 
     /// The next row; `None` at the end.
@@ -68,7 +88,12 @@ impl<'py> SourceRows<'py> {
     /// What the iterator raises, and `TypeError` for an item, payload or mapping of a wrong kind.
     pub(crate) fn next_row(&mut self) -> PyResult<Option<SourceRow<'py>>> {
         if !self.is_timed {
-            return self.rows.next().transpose()?.map(|item| extract_row(&item)).transpose();
+            return self
+                .rows
+                .next()
+                .transpose()?
+                .map(|item| extract_row(&item))
+                .transpose();
         }
         let before = Instant::now();
         let item = self.rows.next().transpose()?;
@@ -93,5 +118,8 @@ fn extract_row<'py>(item: &Bound<'py, PyAny>) -> PyResult<SourceRow<'py>> {
             }
         },
     };
-    Ok(SourceRow { payload: PayloadBytes::extract(&payload)?, fields: RowFields::extract(&metadata)? })
+    Ok(SourceRow {
+        payload: PayloadBytes::extract(&payload)?,
+        fields: RowFields::extract(&metadata)?,
+    })
 }

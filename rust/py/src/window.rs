@@ -21,8 +21,18 @@ impl Window {
     }
 
     /// Part `index` of `count` of a window.
-    pub(crate) fn part(window: &ClaimedWindow, index: u64, count: u64, drop_uneven: bool, pad: bool) -> Result<Self, CoreError> {
-        Ok(Self(window.part(index, count, Tail::of_switches(drop_uneven, pad)?)?))
+    pub(crate) fn part(
+        window: &ClaimedWindow,
+        index: u64,
+        count: u64,
+        drop_uneven: bool,
+        pad: bool,
+    ) -> Result<Self, CoreError> {
+        Ok(Self(window.part(
+            index,
+            count,
+            Tail::of_switches(drop_uneven, pad)?,
+        )?))
     }
 
     /// Calls `take` with each sample of the draws `start..stop` and its position.
@@ -51,16 +61,28 @@ impl Window {
         SampleIterator::new(py, self.0.clone())
     }
 
-    fn samples<'py>(&self, py: Python<'py>, start: u64, stop: u64) -> Result<Vec<Bound<'py, PyAny>>, CoreError> {
+    fn samples<'py>(
+        &self,
+        py: Python<'py>,
+        start: u64,
+        stop: u64,
+    ) -> Result<Vec<Bound<'py, PyAny>>, CoreError> {
         let mut samples = Vec::new();
         self.for_each(py, start, stop, |sample, _| samples.push(sample))?;
         Ok(samples)
     }
 
-    fn seeded_samples<'py>(&self, py: Python<'py>, start: u64, stop: u64) -> Result<Vec<(Bound<'py, PyAny>, u64)>, CoreError> {
+    fn seeded_samples<'py>(
+        &self,
+        py: Python<'py>,
+        start: u64,
+        stop: u64,
+    ) -> Result<Vec<(Bound<'py, PyAny>, u64)>, CoreError> {
         let mut samples = Vec::new();
         let stream = self.0.snapshot().stream();
-        self.for_each(py, start, stop, |sample, position| samples.push((sample, stream.draw_seed(position))))?;
+        self.for_each(py, start, stop, |sample, position| {
+            samples.push((sample, stream.draw_seed(position)))
+        })?;
         Ok(samples)
     }
 
@@ -69,7 +91,11 @@ impl Window {
     }
 
     #[pyo3(signature = (delivered))]
-    fn state_dict<'py>(&self, py: Python<'py>, delivered: Option<u64>) -> Result<Bound<'py, PyDict>, CoreError> {
+    fn state_dict<'py>(
+        &self,
+        py: Python<'py>,
+        delivered: Option<u64>,
+    ) -> Result<Bound<'py, PyDict>, CoreError> {
         Ok(state_to_dict(py, &self.0.state(delivered)?)?)
     }
 

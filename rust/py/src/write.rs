@@ -9,7 +9,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use dataset_rt_format::RowIndex;
 use dataset_rt_pool::WorkerPool;
 use dataset_rt_storage::durable::Disk;
-use dataset_rt_storage::{Begin, CacheWriter, FinishedCache, InterruptCheck, Pushed, StorageError, WriteOptions, WriteReport, WriteStages};
+use dataset_rt_storage::{
+    Begin, CacheWriter, FinishedCache, InterruptCheck, Pushed, StorageError, WriteOptions,
+    WriteReport, WriteStages,
+};
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 
@@ -31,7 +34,11 @@ pub(crate) enum Failure {
 
 impl Failure {
     pub(crate) fn of(py: Python<'_>, error: PyErr) -> Self {
-        if error.is_instance_of::<PyException>(py) { Self::Value(error) } else { Self::Raise(error) }
+        if error.is_instance_of::<PyException>(py) {
+            Self::Value(error)
+        } else {
+            Self::Raise(error)
+        }
     }
 }
 
@@ -108,20 +115,32 @@ impl WriteCall<'_> {
     ) -> Result<Written, Failure> {
         let py = source.py();
         let fail = |error| Failure::of(py, error);
-        let options = WriteOptions { source_version: source_version(source).map_err(fail)?, ..self.options.clone() };
+        let options = WriteOptions {
+            source_version: source_version(source).map_err(fail)?,
+            ..self.options.clone()
+        };
         let signals = Signals::default();
         let check = signals.check();
         let (disk, base, pool) = (Disk::new(), PathBuf::from(self.base), Arc::clone(self.pool));
-        let begun = py.detach(|| CacheWriter::<PayloadBytes>::begin(&disk, &base, name, &options, &pool, &check));
+        let begun = py.detach(|| {
+            CacheWriter::<PayloadBytes>::begin(&disk, &base, name, &options, &pool, &check)
+        });
         let mut writer = match begun.map_err(|error| signals.failure(py, error))? {
             Begin::Building(writer) => *writer,
             Begin::Finished(finished) => return Ok(Written::Found(finished)),
-            Begin::Busy => return Err(fail(CoreError::internal("the cache is being written by another builder").into_pyerr())),
+            Begin::Busy => {
+                return Err(fail(
+                    CoreError::internal("the cache is being written by another builder")
+                        .into_pyerr(),
+                ));
+            }
         };
         let counters = writer.progress();
         let outcome = self.write_rows(source, &mut writer, &signals, progress, profile);
         let outcome = match outcome {
-            Ok(()) => py.detach(|| writer.finish()).map_err(|error| signals.failure(py, error)),
+            Ok(()) => py
+                .detach(|| writer.finish())
+                .map_err(|error| signals.failure(py, error)),
             Err(failure) => {
                 py.detach(|| drop(writer));
                 Err(failure)
@@ -148,12 +167,20 @@ impl WriteCall<'_> {
         let mut push_all = || {
             while let Some(row) = rows.next_row().map_err(fail)? {
                 let number = writer.row_count();
-                let values = row.fields.values(RowIndex::new(number), writer.schema()).map_err(|error| fail(error.into_pyerr()))?;
-                if number % SIGNAL_ROWS == 0 {
+                let values = row
+                    .fields
+                    .values(RowIndex::new(number), writer.schema())
+                    .map_err(|error| fail(error.into_pyerr()))?;
+                if number.is_multiple_of(SIGNAL_ROWS) {
                     py.check_signals().map_err(fail)?;
                 }
-                if writer.push(row.payload, &values).map_err(|error| signals.failure(py, error))? == Pushed::BlockFull {
-                    py.detach(|| writer.dispatch()).map_err(|error| signals.failure(py, error))?;
+                if writer
+                    .push(row.payload, &values)
+                    .map_err(|error| signals.failure(py, error))?
+                    == Pushed::BlockFull
+                {
+                    py.detach(|| writer.dispatch())
+                        .map_err(|error| signals.failure(py, error))?;
                     progress.committed(py, counters.samples(), counters.payload_bytes());
                 }
             }

@@ -9,9 +9,9 @@ use std::sync::Arc;
 use dataset_rt_format::{CacheId, Digest128, FileHasher, MetadataSchema};
 use dataset_rt_pool::WorkerPool;
 use dataset_rt_sampler::Identity;
-use dataset_rt_storage::{InterruptCheck, StorageError};
 use dataset_rt_storage::durable::Disk;
 use dataset_rt_storage::load::{LoadedCache, OpenOptions};
+use dataset_rt_storage::{InterruptCheck, StorageError};
 
 use crate::config::ReaderOptions;
 use crate::error::ReaderError;
@@ -31,25 +31,43 @@ impl CacheSet {
     /// # Errors
     /// [`ReaderError::NoCaches`], and [`ReaderError::SchemaMismatch`] for the first cache whose columns differ from those of the first one.
     pub fn new(caches: Vec<Arc<LoadedCache>>) -> Result<Self, ReaderError> {
-        let schema = caches.first().ok_or(ReaderError::NoCaches)?.manifest().schema.clone();
+        let schema = caches
+            .first()
+            .ok_or(ReaderError::NoCaches)?
+            .manifest()
+            .schema
+            .clone();
         for cache in &caches {
             check_schema(cache.path(), &schema, &cache.manifest().schema)?;
         }
-        let identity = Arc::new(Identity::new(caches.iter().map(|cache| cache.sample_count()))?);
+        let identity = Arc::new(Identity::new(
+            caches.iter().map(|cache| cache.sample_count()),
+        )?);
         let mut hasher = FileHasher::new();
         for cache in &caches {
             hasher.update(&cache.manifest().content_digest().bytes());
         }
-        Ok(Self { identity, schema, digest: hasher.seal().digest, caches })
+        Ok(Self {
+            identity,
+            schema,
+            digest: hasher.seal().digest,
+            caches,
+        })
     }
 
     /// Opens caches in the order of their ids; with `validates_caches` every byte of them is checked first.
     ///
     /// # Errors
     /// As [`new`](Self::new), and [`ReaderError::Cache`] for the first cache that can't be opened or is damaged.
-    pub fn open(paths: &[impl AsRef<Path>], options: &ReaderOptions, pool: &Arc<WorkerPool>, interrupt: &InterruptCheck) -> Result<Self, ReaderError> {
+    pub fn open(
+        paths: &[impl AsRef<Path>],
+        options: &ReaderOptions,
+        pool: &Arc<WorkerPool>,
+        interrupt: &InterruptCheck,
+    ) -> Result<Self, ReaderError> {
         let caches = (0..).map(CacheId::new).zip(paths).map(|(cache, path)| {
-            open_cache(path.as_ref(), options, pool, interrupt).map_err(|source| ReaderError::Cache { cache, source })
+            open_cache(path.as_ref(), options, pool, interrupt)
+                .map_err(|source| ReaderError::Cache { cache, source })
         });
         Self::new(caches.collect::<Result<_, _>>()?)
     }
@@ -58,7 +76,9 @@ impl CacheSet {
     #[must_use]
     #[inline]
     pub fn get(&self, cache: CacheId) -> Option<&LoadedCache> {
-        self.caches.get(usize::try_from(cache.get()).ok()?).map(AsRef::as_ref)
+        self.caches
+            .get(usize::try_from(cache.get()).ok()?)
+            .map(AsRef::as_ref)
     }
 
     /// All caches with their ids.
@@ -69,7 +89,10 @@ impl CacheSet {
     /// Directories in `cache_id` order.
     #[must_use]
     pub fn paths(&self) -> Vec<PathBuf> {
-        self.caches.iter().map(|cache| cache.path().to_owned()).collect()
+        self.caches
+            .iter()
+            .map(|cache| cache.path().to_owned())
+            .collect()
     }
 
     /// The samples that exist.
@@ -98,10 +121,23 @@ impl CacheSet {
 ///
 /// # Errors
 /// What storage finds.
-pub fn open_cache(path: &Path, options: &ReaderOptions, pool: &Arc<WorkerPool>, interrupt: &InterruptCheck) -> Result<Arc<LoadedCache>, StorageError> {
-    let cache = Arc::new(LoadedCache::open(&Disk::new(), path, OpenOptions { mapped: options.is_mapped })?);
+pub fn open_cache(
+    path: &Path,
+    options: &ReaderOptions,
+    pool: &Arc<WorkerPool>,
+    interrupt: &InterruptCheck,
+) -> Result<Arc<LoadedCache>, StorageError> {
+    let cache = Arc::new(LoadedCache::open(
+        &Disk::new(),
+        path,
+        OpenOptions {
+            mapped: options.is_mapped,
+        },
+    )?);
     if options.validates_caches {
-        cache.verify(pool, interrupt, &Arc::default())?.into_result()?;
+        cache
+            .verify(pool, interrupt, &Arc::default())?
+            .into_result()?;
     }
     Ok(cache)
 }
@@ -110,13 +146,24 @@ pub fn open_cache(path: &Path, options: &ReaderOptions, pool: &Arc<WorkerPool>, 
 ///
 /// # Errors
 /// [`ReaderError::SchemaMismatch`] with both lists of columns.
-pub fn check_schema(path: &Path, first: &MetadataSchema, other: &MetadataSchema) -> Result<(), ReaderError> {
+pub fn check_schema(
+    path: &Path,
+    first: &MetadataSchema,
+    other: &MetadataSchema,
+) -> Result<(), ReaderError> {
     if first == other {
         return Ok(());
     }
     let list = |schema: &MetadataSchema| {
-        let columns = schema.columns().iter().map(|column| format!("{}: {}", column.name, column.value_type));
+        let columns = schema
+            .columns()
+            .iter()
+            .map(|column| format!("{}: {}", column.name, column.value_type));
         columns.collect::<Vec<_>>().join(", ")
     };
-    Err(ReaderError::SchemaMismatch { path: path.to_owned(), expected: list(first), found: list(other) })
+    Err(ReaderError::SchemaMismatch {
+        path: path.to_owned(),
+        expected: list(first),
+        found: list(other),
+    })
 }

@@ -59,7 +59,11 @@ impl ReaderOptions {
     /// [`ReaderError::InvalidOption`] names the option and what is wanted.
     pub fn validate(&self) -> Result<(), ReaderError> {
         if self.prefetch_size == 0 {
-            return Err(ReaderError::InvalidOption { option: "prefetch_size", found: "0".to_owned(), expected: "at least 1" });
+            return Err(ReaderError::InvalidOption {
+                option: "prefetch_size",
+                found: "0".to_owned(),
+                expected: "at least 1",
+            });
         }
         if !self.is_shuffled && !self.has_replacement {
             return Err(ReaderError::InvalidOption {

@@ -8,7 +8,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use dataset_rt_format::{CacheId, SampleId};
 use dataset_rt_pool::WorkerPool;
-use dataset_rt_sampler::{ActiveTable, Cursor, LAST_POSITION, Partition, Population, PositionRun, SamplerError, StreamState, Tail};
+use dataset_rt_sampler::{
+    ActiveTable, Cursor, LAST_POSITION, Partition, Population, PositionRun, SamplerError,
+    StreamState, Tail,
+};
 
 use crate::caches::CacheSet;
 use crate::config::ReaderOptions;
@@ -39,7 +42,11 @@ impl Dataset {
     ///
     /// # Errors
     /// [`ReaderError::InvalidOption`]; [`ReaderError::Sampler`] when there are no samples, or more than rows can be.
-    pub fn new(caches: CacheSet, options: ReaderOptions, pool: Arc<WorkerPool>) -> Result<Self, ReaderError> {
+    pub fn new(
+        caches: CacheSet,
+        options: ReaderOptions,
+        pool: Arc<WorkerPool>,
+    ) -> Result<Self, ReaderError> {
         options.validate()?;
         let population = Population::unedited(Arc::clone(caches.identity()))?;
         let cursor = Cursor::new(population.rows())?;
@@ -49,7 +56,11 @@ impl Dataset {
 
     /// A dataset that another process described.
     pub(crate) fn resumed(snapshot: Arc<Snapshot>, cursor: Cursor, pool: Arc<WorkerPool>) -> Self {
-        Self { pool, partition: Partition::WHOLE, current: Mutex::new(Current { snapshot, cursor }) }
+        Self {
+            pool,
+            partition: Partition::WHOLE,
+            current: Mutex::new(Current { snapshot, cursor }),
+        }
     }
 
     /// Directories of the caches in `cache_id` order.
@@ -119,9 +130,14 @@ impl Dataset {
     pub fn update_table(&self, table: ActiveTable) -> Result<(), ReaderError> {
         let before = self.snapshot();
         let caches = before.caches();
-        let population = Population::from_table(Arc::clone(caches.identity()), caches.schema(), table)?;
+        let population =
+            Population::from_table(Arc::clone(caches.identity()), caches.schema(), table)?;
         let cursor = Cursor::new(population.rows())?;
-        let snapshot = Arc::new(Snapshot::new(Arc::clone(caches), before.options().clone(), population));
+        let snapshot = Arc::new(Snapshot::new(
+            Arc::clone(caches),
+            before.options().clone(),
+            population,
+        ));
         *self.lock() = Current { snapshot, cursor };
         Ok(())
     }
@@ -133,7 +149,12 @@ impl Dataset {
     pub fn claim_window(&self) -> Result<ClaimedWindow, ReaderError> {
         let mut current = self.lock();
         let window = current.cursor.take_window()?;
-        Ok(ClaimedWindow::new(Arc::clone(&current.snapshot), Arc::clone(&self.pool), window, self.partition))
+        Ok(ClaimedWindow::new(
+            Arc::clone(&current.snapshot),
+            Arc::clone(&self.pool),
+            window,
+            self.partition,
+        ))
     }
 
     /// The window that [`claim_window`](Self::claim_window) would claim; the cursor stays where it is.
@@ -142,7 +163,12 @@ impl Dataset {
     /// As claiming it.
     pub fn coming_window(&self) -> Result<ClaimedWindow, ReaderError> {
         let (snapshot, mut cursor) = self.current();
-        Ok(ClaimedWindow::new(snapshot, Arc::clone(&self.pool), cursor.take_window()?, self.partition))
+        Ok(ClaimedWindow::new(
+            snapshot,
+            Arc::clone(&self.pool),
+            cursor.take_window()?,
+            self.partition,
+        ))
     }
 
     /// Which part of the draws this view has.
@@ -157,8 +183,14 @@ impl Dataset {
     /// [`SamplerError::Partition`]; [`ReaderError::InvalidOption`] where damaged samples are skipped, for lengths of parts would then differ.
     pub fn partition(&self, index: u64, count: u64, tail: Tail) -> Result<Self, ReaderError> {
         let current = self.lock().clone();
-        let partition = current.snapshot.part_of(self.partition, index, count, tail)?;
-        Ok(Self { pool: Arc::clone(&self.pool), partition, current: Mutex::new(current) })
+        let partition = current
+            .snapshot
+            .part_of(self.partition, index, count, tail)?;
+        Ok(Self {
+            pool: Arc::clone(&self.pool),
+            partition,
+            current: Mutex::new(current),
+        })
     }
 
     /// What resumes the stream at the cursor.
@@ -188,12 +220,26 @@ impl Dataset {
             (Arc::clone(&current.snapshot), current.cursor.position())
         };
         let start = start.unwrap_or(cursor);
-        if start.checked_add(draws).is_none_or(|end| end > LAST_POSITION + 1) {
+        if start
+            .checked_add(draws)
+            .is_none_or(|end| end > LAST_POSITION + 1)
+        {
             let position = start.saturating_add(draws);
-            return Err(SamplerError::Position { position, limit: LAST_POSITION }.into());
+            return Err(SamplerError::Position {
+                position,
+                limit: LAST_POSITION,
+            }
+            .into());
         }
         let mut plan = Vec::new();
-        Planner::new(&snapshot).plan_run(PositionRun { start, stride: 1, draws }, &mut plan)?;
+        Planner::new(&snapshot).plan_run(
+            PositionRun {
+                start,
+                stride: 1,
+                draws,
+            },
+            &mut plan,
+        )?;
         Ok(plan)
     }
 
@@ -204,19 +250,38 @@ impl Dataset {
     ///
     /// # Guarantees
     /// Payloads come back in the order of `ids`; no cursor moves.
-    pub fn read_samples<S: PayloadSink>(&self, ids: &[(CacheId, SampleId)], sink: &mut S) -> Result<Vec<S::Payload>, Undelivered<S::Error>> {
+    pub fn read_samples<S: PayloadSink>(
+        &self,
+        ids: &[(CacheId, SampleId)],
+        sink: &mut S,
+    ) -> Result<Vec<S::Payload>, Undelivered<S::Error>> {
         let snapshot = self.snapshot();
         let caches = snapshot.caches();
         let identity = caches.identity();
-        if let Some((cache, sample)) = ids.iter().find(|(cache, sample)| identity.global_of(*cache, *sample).is_none()) {
-            return Err(ReaderError::NoSuchSample { cache: *cache, sample: *sample }.into());
+        if let Some((cache, sample)) = ids
+            .iter()
+            .find(|(cache, sample)| identity.global_of(*cache, *sample).is_none())
+        {
+            return Err(ReaderError::NoSuchSample {
+                cache: *cache,
+                sample: *sample,
+            }
+            .into());
         }
-        let mut order: Vec<_> = (0..).zip(ids).map(|(place, (cache, sample))| (*cache, *sample, place)).collect();
+        let mut order: Vec<_> = (0..)
+            .zip(ids)
+            .map(|(place, (cache, sample))| (*cache, *sample, place))
+            .collect();
         order.sort_unstable();
         let mut payloads: Vec<Option<S::Payload>> = ids.iter().map(|_| None).collect();
         let mut lengths = LengthWatch::default();
         for (cache, sample, place) in order {
-            let draw = PlannedDraw { position: 0, row: dataset_rt_format::RowIndex::new(0), cache, sample };
+            let draw = PlannedDraw {
+                position: 0,
+                row: dataset_rt_format::RowIndex::new(0),
+                cache,
+                sample,
+            };
             lengths.look(caches, std::slice::from_ref(&draw), &draw)?;
             let payload = fetch(caches, &draw, snapshot.options().verifies_records, sink)?;
             let place: usize = place;

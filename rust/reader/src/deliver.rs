@@ -41,6 +41,10 @@ pub struct Delivered<P> {
     pub payload: P,
 }
 
+/// What became of one draw.
+pub type Delivery<S> =
+    Result<Delivered<<S as PayloadSink>::Payload>, Undelivered<<S as PayloadSink>::Error>>;
+
 /// How a run of planned draws is read.
 #[derive(Debug)]
 enum Reading {
@@ -161,7 +165,11 @@ impl SampleIterator {
     /// # Errors
     /// What the sampler or the pool answers; nothing was delivered then, and the call may be repeated.
     pub fn prepare(&mut self) -> Result<Readiness, ReaderError> {
-        while self.segments.front().is_some_and(|segment| segment.next >= segment.draws.len()) {
+        while self
+            .segments
+            .front()
+            .is_some_and(|segment| segment.next >= segment.draws.len())
+        {
             self.segments.pop_front();
         }
         if self.segments.is_empty() && self.planned < self.stop {
@@ -177,7 +185,10 @@ impl SampleIterator {
                 }
                 Readiness::Ended
             }
-            Some(Segment { reading: Reading::Submitted, .. }) => Readiness::Waiting,
+            Some(Segment {
+                reading: Reading::Submitted,
+                ..
+            }) => Readiness::Waiting,
             Some(_) => Readiness::Ready,
         })
     }
@@ -187,7 +198,9 @@ impl SampleIterator {
     /// # Errors
     /// [`PoolError`] when a forked child could not submit again what its parent had submitted.
     pub fn wait(&mut self, timeout: Duration) -> Result<bool, ReaderError> {
-        let Some(front) = self.segments.front_mut() else { return Ok(true) };
+        let Some(front) = self.segments.front_mut() else {
+            return Ok(true);
+        };
         if !matches!(front.reading, Reading::Submitted) {
             return Ok(true);
         }
@@ -195,7 +208,10 @@ impl SampleIterator {
             None => return Ok(false),
             Some(Err(PoolError::LostInFork)) => {
                 self.prefetch.reset();
-                let submitted = self.segments.iter().filter(|segment| matches!(segment.reading, Reading::Submitted));
+                let submitted = self
+                    .segments
+                    .iter()
+                    .filter(|segment| matches!(segment.reading, Reading::Submitted));
                 for segment in submitted {
                     self.prefetch.submit(&segment.draws)?;
                 }
@@ -211,7 +227,7 @@ impl SampleIterator {
     ///
     /// # Errors
     /// What reading that draw found, or what the sink answers. The draw's position is used up either way.
-    pub fn deliver<S: PayloadSink>(&mut self, sink: &mut S) -> Option<Result<Delivered<S::Payload>, Undelivered<S::Error>>> {
+    pub fn deliver<S: PayloadSink>(&mut self, sink: &mut S) -> Option<Delivery<S>> {
         loop {
             let segment = self.segments.front_mut()?;
             if matches!(segment.reading, Reading::Submitted) {
@@ -223,9 +239,20 @@ impl SampleIterator {
                 Reading::Submitted => return None,
                 Reading::Inline => self
                     .lengths
-                    .look(snapshot.caches(), segment.draws.get(segment.next..).unwrap_or_default(), &draw)
+                    .look(
+                        snapshot.caches(),
+                        segment.draws.get(segment.next..).unwrap_or_default(),
+                        &draw,
+                    )
                     .map_err(Undelivered::Read)
-                    .and_then(|()| fetch(snapshot.caches(), &draw, snapshot.options().verifies_records, sink)),
+                    .and_then(|()| {
+                        fetch(
+                            snapshot.caches(),
+                            &draw,
+                            snapshot.options().verifies_records,
+                            sink,
+                        )
+                    }),
                 Reading::Fetched(block) => match block.take(segment.next) {
                     Ok(payload) => sink.copy(&payload).map_err(Undelivered::Sink),
                     Err(error) => Err(Undelivered::Read(error)),
@@ -236,7 +263,8 @@ impl SampleIterator {
             self.progress.advance(1);
             match outcome {
                 Err(Undelivered::Read(error))
-                    if snapshot.options().on_corrupt == OnCorrupt::Skip && error.kind() == ErrorKind::Corrupt =>
+                    if snapshot.options().on_corrupt == OnCorrupt::Skip
+                        && error.kind() == ErrorKind::Corrupt =>
                 {
                     self.skipped_corrupt += 1;
                 }
@@ -247,18 +275,29 @@ impl SampleIterator {
 
     /// Whether the pool is at work, so that more draws are worth submitting.
     fn reads_ahead(&self) -> bool {
-        self.segments.back().is_some_and(|segment| matches!(segment.reading, Reading::Submitted))
+        self.segments
+            .back()
+            .is_some_and(|segment| matches!(segment.reading, Reading::Submitted))
     }
 
     /// Plans the next draws, judges where they are to be read, and submits those for the pool.
     fn plan_block(&mut self) -> Result<(), ReaderError> {
         let caches = self.window.snapshot().caches();
-        let draws = if self.reads_ahead() { self.prefetch.job_draws() } else { PLAN_DRAWS };
+        let draws = if self.reads_ahead() {
+            self.prefetch.job_draws()
+        } else {
+            PLAN_DRAWS
+        };
         let end = self.planned.saturating_add(draws).min(self.stop);
         let mut draws = Vec::new();
-        self.planner.plan(&self.progress, self.planned, end, &mut draws)?;
+        self.planner
+            .plan(&self.progress, self.planned, end, &mut draws)?;
         // Files that were cut are not touched, not even to judge; each draw then looks for itself.
-        let place = if self.lengths.are_intact(caches, &draws) { judge(self.window.snapshot(), &draws) } else { Place::Inline };
+        let place = if self.lengths.are_intact(caches, &draws) {
+            judge(self.window.snapshot(), &draws)
+        } else {
+            Place::Inline
+        };
         let reading = match place {
             Place::Inline => Reading::Inline,
             Place::Pool => {
@@ -268,7 +307,11 @@ impl SampleIterator {
             }
         };
         self.planned += draws.len() as u64;
-        self.segments.push_back(Segment { draws, next: 0, reading });
+        self.segments.push_back(Segment {
+            draws,
+            next: 0,
+            reading,
+        });
         Ok(())
     }
 }

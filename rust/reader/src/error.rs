@@ -103,7 +103,10 @@ pub enum ReaderError {
 
 impl ReaderError {
     pub(crate) fn snapshot(path: &Path, finding: FormatError) -> Self {
-        Self::Snapshot { path: path.to_owned(), finding: Box::new(finding) }
+        Self::Snapshot {
+            path: path.to_owned(),
+            finding: Box::new(finding),
+        }
     }
 
     pub(crate) fn table(source: ArrowError) -> Self {
@@ -122,7 +125,9 @@ impl ReaderError {
             Self::OtherCache { .. } => ErrorKind::Corrupt,
             Self::Table { .. } => ErrorKind::Internal,
             Self::SchemaMismatch { .. } => ErrorKind::InvalidMetadata,
-            Self::NoCaches | Self::InvalidOption { .. } | Self::OutsideWindow { .. } => ErrorKind::InvalidInput,
+            Self::NoCaches | Self::InvalidOption { .. } | Self::OutsideWindow { .. } => {
+                ErrorKind::InvalidInput
+            }
         }
     }
 
@@ -139,11 +144,19 @@ impl ReaderError {
             Self::Sampler(error) => facts = error.facts(),
             Self::Pool(_) => {}
             Self::NoCaches => facts.field = Some("paths".to_owned()),
-            Self::SchemaMismatch { path, expected, found } => {
+            Self::SchemaMismatch {
+                path,
+                expected,
+                found,
+            } => {
                 facts = facts.with_values(expected, found);
                 facts.path = Some(path.clone());
             }
-            Self::InvalidOption { option, found, expected } => {
+            Self::InvalidOption {
+                option,
+                found,
+                expected,
+            } => {
                 facts = facts.with_values(expected, found);
                 facts.field = Some((*option).to_owned());
             }
@@ -155,13 +168,20 @@ impl ReaderError {
                 facts = finding.facts();
                 facts.path = Some(path.clone());
             }
-            Self::OtherCache { path, expected, found } => {
+            Self::OtherCache {
+                path,
+                expected,
+                found,
+            } => {
                 facts = facts.with_values(expected, found);
                 facts.path = Some(path.clone());
             }
             Self::Table { source } => facts.found = Some(source.to_string()),
             Self::OutsideWindow { start, stop, draws } => {
-                facts = facts.with_values(format_args!("draws within 0..{draws}"), format_args!("{start}..{stop}"));
+                facts = facts.with_values(
+                    format_args!("draws within 0..{draws}"),
+                    format_args!("{start}..{stop}"),
+                );
             }
         }
         facts

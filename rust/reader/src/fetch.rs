@@ -62,9 +62,20 @@ impl PayloadSink for VecSink {
 }
 
 /// The cache of a draw and the index row of its sample.
-pub(crate) fn locate<'a>(caches: &'a CacheSet, draw: &PlannedDraw) -> Result<(&'a LoadedCache, IndexRow), ReaderError> {
-    let cache = caches.get(draw.cache).ok_or(ReaderError::NoSuchSample { cache: draw.cache, sample: draw.sample })?;
-    let row = cache.index_row(draw.sample).map_err(|source| ReaderError::Cache { cache: draw.cache, source })?;
+pub(crate) fn locate<'a>(
+    caches: &'a CacheSet,
+    draw: &PlannedDraw,
+) -> Result<(&'a LoadedCache, IndexRow), ReaderError> {
+    let cache = caches.get(draw.cache).ok_or(ReaderError::NoSuchSample {
+        cache: draw.cache,
+        sample: draw.sample,
+    })?;
+    let row = cache
+        .index_row(draw.sample)
+        .map_err(|source| ReaderError::Cache {
+            cache: draw.cache,
+            source,
+        })?;
     Ok((cache, row))
 }
 
@@ -72,28 +83,53 @@ pub(crate) fn locate<'a>(caches: &'a CacheSet, draw: &PlannedDraw) -> Result<(&'
 ///
 /// # Errors
 /// What the sink answers, and [`ReaderError::Cache`] for a record that can't be read or fails its checksum.
-pub(crate) fn fetch<S: PayloadSink>(caches: &CacheSet, draw: &PlannedDraw, verifies: bool, sink: &mut S) -> Result<S::Payload, Undelivered<S::Error>> {
+pub(crate) fn fetch<S: PayloadSink>(
+    caches: &CacheSet,
+    draw: &PlannedDraw,
+    verifies: bool,
+    sink: &mut S,
+) -> Result<S::Payload, Undelivered<S::Error>> {
     let (cache, row) = locate(caches, draw)?;
-    let in_cache = |source| ReaderError::Cache { cache: draw.cache, source };
+    let in_cache = |source| ReaderError::Cache {
+        cache: draw.cache,
+        source,
+    };
     let stored = cache.record_bytes(draw.sample, &row).map_err(in_cache)?;
     if row.codec == Codec::Lz4 {
-        return sink.copy(&decode(cache, draw, &row, &stored, verifies)?).map_err(Undelivered::Sink);
+        return sink
+            .copy(&decode(cache, draw, &row, &stored, verifies)?)
+            .map_err(Undelivered::Sink);
     }
     let payload = sink.copy(&stored).map_err(Undelivered::Sink)?;
     if verifies {
-        cache.check_record(draw.sample, &row, sink.bytes(&payload)).map_err(in_cache)?;
+        cache
+            .check_record(draw.sample, &row, sink.bytes(&payload))
+            .map_err(in_cache)?;
     }
     Ok(payload)
 }
 
 /// Decodes a compressed record, checked before it is decoded.
-fn decode(cache: &LoadedCache, draw: &PlannedDraw, row: &IndexRow, stored: &[u8], verifies: bool) -> Result<Vec<u8>, ReaderError> {
-    let in_cache = |source| ReaderError::Cache { cache: draw.cache, source };
+fn decode(
+    cache: &LoadedCache,
+    draw: &PlannedDraw,
+    row: &IndexRow,
+    stored: &[u8],
+    verifies: bool,
+) -> Result<Vec<u8>, ReaderError> {
+    let in_cache = |source| ReaderError::Cache {
+        cache: draw.cache,
+        source,
+    };
     if verifies {
-        cache.check_record(draw.sample, row, stored).map_err(in_cache)?;
+        cache
+            .check_record(draw.sample, row, stored)
+            .map_err(in_cache)?;
     }
     // The row was checked: LZ4 can't hold more than 255 times its stored bytes, and those are in the file.
     let mut payload = vec![0; usize::try_from(row.raw_bytes).unwrap_or(usize::MAX)];
-    cache.decode_record(draw.sample, row, stored, &mut payload).map_err(in_cache)?;
+    cache
+        .decode_record(draw.sample, row, stored, &mut payload)
+        .map_err(in_cache)?;
     Ok(payload)
 }

@@ -26,7 +26,12 @@ impl LengthWatch {
     /// # Errors
     /// [`ReaderError::Cache`] when a file of `draw` has not the length of the manifest. Files of later draws are their business.
     #[inline]
-    pub(crate) fn look(&mut self, caches: &CacheSet, coming: &[PlannedDraw], draw: &PlannedDraw) -> Result<(), ReaderError> {
+    pub(crate) fn look(
+        &mut self,
+        caches: &CacheSet,
+        coming: &[PlannedDraw],
+        draw: &PlannedDraw,
+    ) -> Result<(), ReaderError> {
         if self.seen.is_some_and(|seen| seen.elapsed() < FRESH) || self.are_intact(caches, coming) {
             return Ok(());
         }
@@ -44,16 +49,27 @@ impl LengthWatch {
 fn check_draws(caches: &CacheSet, draws: &[PlannedDraw]) -> Result<(), ReaderError> {
     let mut samples: Vec<_> = draws.iter().map(|draw| (draw.cache, draw.sample)).collect();
     samples.sort_unstable();
-    samples.chunk_by(|left, right| left.0 == right.0).try_for_each(|group| check_cache(caches, group))
+    samples
+        .chunk_by(|left, right| left.0 == right.0)
+        .try_for_each(|group| check_cache(caches, group))
 }
 
 fn check_cache(caches: &CacheSet, group: &[(CacheId, SampleId)]) -> Result<(), ReaderError> {
-    let Some((cache, _)) = group.first() else { return Ok(()) };
-    let Some(opened) = caches.get(*cache) else { return Ok(()) };
-    let cut = |source| ReaderError::Cache { cache: *cache, source };
+    let Some((cache, _)) = group.first() else {
+        return Ok(());
+    };
+    let Some(opened) = caches.get(*cache) else {
+        return Ok(());
+    };
+    let cut = |source| ReaderError::Cache {
+        cache: *cache,
+        source,
+    };
     // The index first: shards can only be told from rows that are there.
     opened.recheck_lengths(&[]).map_err(cut)?;
-    let rows = group.iter().filter_map(|(_, sample)| opened.index_row(*sample).ok());
+    let rows = group
+        .iter()
+        .filter_map(|(_, sample)| opened.index_row(*sample).ok());
     let mut shards: Vec<_> = rows.map(|row| row.shard).collect();
     shards.sort_unstable();
     shards.dedup();

@@ -21,7 +21,7 @@ mod window;
 pub use caches::{CacheSet, check_schema, open_cache};
 pub use config::{OnCorrupt, ReaderOptions};
 pub use dataset::Dataset;
-pub use deliver::{Delivered, Readiness, SampleIterator};
+pub use deliver::{Delivered, Delivery, Readiness, SampleIterator};
 pub use error::ReaderError;
 pub use fetch::{PayloadSink, Undelivered, VecSink};
 pub use plan::PlannedDraw;

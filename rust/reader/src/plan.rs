@@ -33,7 +33,11 @@ pub(crate) struct Planner {
 
 impl Planner {
     pub(crate) fn new(snapshot: &Arc<Snapshot>) -> Self {
-        Self { snapshot: Arc::clone(snapshot), stream: snapshot.stream().clone(), rows: Vec::new() }
+        Self {
+            snapshot: Arc::clone(snapshot),
+            stream: snapshot.stream().clone(),
+            rows: Vec::new(),
+        }
     }
 
     /// Appends the local draws `from..to` of a part of a window to `plan`, as far as the part has them.
@@ -49,7 +53,10 @@ impl Planner {
     ) -> Result<(), ReaderError> {
         let before = plan.len();
         let mut local = from;
-        while let Some(run) = to.checked_sub(local).and_then(|most| part.run_at(local, most)) {
+        while let Some(run) = to
+            .checked_sub(local)
+            .and_then(|most| part.run_at(local, most))
+        {
             if let Err(error) = self.plan_run(run, plan) {
                 plan.truncate(before);
                 return Err(error);
@@ -60,7 +67,11 @@ impl Planner {
     }
 
     /// Appends the draws at any positions of the stream to `plan`.
-    pub(crate) fn plan_run(&mut self, run: PositionRun, plan: &mut Vec<PlannedDraw>) -> Result<(), ReaderError> {
+    pub(crate) fn plan_run(
+        &mut self,
+        run: PositionRun,
+        plan: &mut Vec<PlannedDraw>,
+    ) -> Result<(), ReaderError> {
         let draws = usize::try_from(run.draws).unwrap_or(usize::MAX);
         self.rows.clear();
         self.rows.resize(draws, RowIndex::new(0));
@@ -69,7 +80,12 @@ impl Planner {
         for (number, row) in (0..).zip(&self.rows) {
             let (cache, sample) = self.snapshot.population().sample_of(*row)?;
             let position = run.start + run.stride * number;
-            plan.push(PlannedDraw { position, row: *row, cache, sample });
+            plan.push(PlannedDraw {
+                position,
+                row: *row,
+                cache,
+                sample,
+            });
         }
         Ok(())
     }

@@ -42,9 +42,10 @@ pub(crate) fn judge(snapshot: &Snapshot, block: &[PlannedDraw]) -> Place {
         return Place::Pool;
     }
     let step = (block.len() / PROBES).max(1);
-    let is_cold = block.iter().step_by(step).any(|draw| {
-        locate(caches, draw).is_ok_and(|(cache, row)| !cache.is_resident(&row))
-    });
+    let is_cold = block
+        .iter()
+        .step_by(step)
+        .any(|draw| locate(caches, draw).is_ok_and(|(cache, row)| !cache.is_resident(&row)));
     if is_cold {
         return Place::Pool;
     }
@@ -72,7 +73,10 @@ pub(crate) struct FetchedBlock {
 impl FetchedBlock {
     /// Takes the payload of the draw with this number in the block, once.
     pub(crate) fn take(&mut self, number: usize) -> Result<Vec<u8>, ReaderError> {
-        self.payloads.get_mut(number).map_or_else(|| Ok(Vec::new()), |payload| std::mem::replace(payload, Ok(Vec::new())))
+        self.payloads.get_mut(number).map_or_else(
+            || Ok(Vec::new()),
+            |payload| std::mem::replace(payload, Ok(Vec::new())),
+        )
     }
 }
 
@@ -124,7 +128,8 @@ impl Prefetch {
             }
         }
         let (caches, draws, verifies) = (Arc::clone(&self.caches), draws.to_vec(), self.verifies);
-        self.jobs.submit(move || fetch_block(&caches, &draws, verifies))
+        self.jobs
+            .submit(move || fetch_block(&caches, &draws, verifies))
     }
 
     /// Waits for the oldest job; `None` when it is still running after `timeout`.
@@ -139,15 +144,21 @@ impl Prefetch {
 }
 
 fn fetch_block(caches: &CacheSet, draws: &[PlannedDraw], verifies: bool) -> FetchedBlock {
-    let mut block = FetchedBlock { payloads: Vec::with_capacity(draws.len()) };
+    let mut block = FetchedBlock {
+        payloads: Vec::with_capacity(draws.len()),
+    };
     let mut lengths = LengthWatch::default();
     for (number, draw) in draws.iter().enumerate() {
         let coming = draws.get(number..).unwrap_or_default();
-        let payload = lengths.look(caches, coming, draw).map_err(Undelivered::Read);
-        let payload = payload.and_then(|()| fetch(caches, draw, verifies, &mut VecSink)).map_err(|error| match error {
-            Undelivered::Read(error) => error,
-            Undelivered::Sink(never) => match never {},
-        });
+        let payload = lengths
+            .look(caches, coming, draw)
+            .map_err(Undelivered::Read);
+        let payload = payload
+            .and_then(|()| fetch(caches, draw, verifies, &mut VecSink))
+            .map_err(|error| match error {
+                Undelivered::Read(error) => error,
+                Undelivered::Sink(never) => match never {},
+            });
         block.payloads.push(payload);
     }
     block

@@ -4,7 +4,9 @@
 
 use std::sync::Arc;
 
-use dataset_rt_sampler::{ActiveTable, DrawMode, DrawStream, Partition, Population, StreamKey, Tail};
+use dataset_rt_sampler::{
+    ActiveTable, DrawMode, DrawStream, Partition, Population, StreamKey, Tail,
+};
 
 use crate::caches::CacheSet;
 use crate::config::{OnCorrupt, ReaderOptions};
@@ -27,7 +29,13 @@ impl Snapshot {
     #[must_use]
     pub fn new(caches: Arc<CacheSet>, options: ReaderOptions, population: Population) -> Self {
         let stream = DrawStream::new(mode(&options), options.seed, population.tables().clone());
-        Self { caches, options, population, stream, shared: SharedFiles::default() }
+        Self {
+            caches,
+            options,
+            population,
+            stream,
+            shared: SharedFiles::default(),
+        }
     }
 
     /// The same view, backed by files that exist already.
@@ -82,7 +90,13 @@ impl Snapshot {
     /// # Errors
     /// [`SamplerError::Partition`](dataset_rt_sampler::SamplerError::Partition); [`ReaderError::InvalidOption`] where damaged samples are skipped, for lengths of
     /// parts would then differ.
-    pub fn part_of(&self, whole: Partition, index: u64, count: u64, tail: Tail) -> Result<Partition, ReaderError> {
+    pub fn part_of(
+        &self,
+        whole: Partition,
+        index: u64,
+        count: u64,
+        tail: Tail,
+    ) -> Result<Partition, ReaderError> {
         if count > 1 && self.options.on_corrupt == OnCorrupt::Skip {
             return Err(ReaderError::InvalidOption {
                 option: "on_corrupt",

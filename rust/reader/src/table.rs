@@ -22,7 +22,10 @@ use crate::error::ReaderError;
 /// # Cost
 /// 24 bytes per row for ids and weight; stored columns stay in the mapped files.
 pub(crate) fn unedited_table(caches: &CacheSet) -> Result<ActiveTable, ReaderError> {
-    let mut fields = vec![Field::new("cache_id", DataType::UInt64, false), Field::new("sample_id", DataType::UInt64, false)];
+    let mut fields = vec![
+        Field::new("cache_id", DataType::UInt64, false),
+        Field::new("sample_id", DataType::UInt64, false),
+    ];
     let stored = caches.schema().arrow_schema();
     fields.extend(stored.fields().iter().map(|field| field.as_ref().clone()));
     fields.push(Field::new("weight", DataType::Float64, false));
@@ -34,8 +37,15 @@ pub(crate) fn unedited_table(caches: &CacheSet) -> Result<ActiveTable, ReaderErr
     Ok(ActiveTable { schema, batches })
 }
 
-fn append_batches(id: CacheId, cache: &LoadedCache, schema: &Arc<Schema>, batches: &mut Vec<RecordBatch>) -> Result<(), ReaderError> {
-    let stored = cache.metadata_batches().map_err(|source| ReaderError::Cache { cache: id, source })?;
+fn append_batches(
+    id: CacheId,
+    cache: &LoadedCache,
+    schema: &Arc<Schema>,
+    batches: &mut Vec<RecordBatch>,
+) -> Result<(), ReaderError> {
+    let stored = cache
+        .metadata_batches()
+        .map_err(|source| ReaderError::Cache { cache: id, source })?;
     let mut first = 0_u64;
     for batch in stored {
         let rows = batch.num_rows();
@@ -45,7 +55,8 @@ fn append_batches(id: CacheId, cache: &LoadedCache, schema: &Arc<Schema>, batche
         columns.push(Arc::new(UInt64Array::from_iter_values(first..end)));
         columns.extend(batch.columns().iter().cloned());
         columns.push(Arc::new(Float64Array::from_value(1.0, rows)));
-        batches.push(RecordBatch::try_new(Arc::clone(schema), columns).map_err(ReaderError::table)?);
+        batches
+            .push(RecordBatch::try_new(Arc::clone(schema), columns).map_err(ReaderError::table)?);
         first = end;
     }
     Ok(())

@@ -28,8 +28,18 @@ pub struct ClaimedWindow {
 impl ClaimedWindow {
     /// A part of a window over a snapshot.
     #[must_use]
-    pub fn new(snapshot: Arc<Snapshot>, pool: Arc<WorkerPool>, window: Window, partition: Partition) -> Self {
-        Self { snapshot, pool, window, partition }
+    pub fn new(
+        snapshot: Arc<Snapshot>,
+        pool: Arc<WorkerPool>,
+        window: Window,
+        partition: Partition,
+    ) -> Self {
+        Self {
+            snapshot,
+            pool,
+            window,
+            partition,
+        }
     }
 
     /// What is drawn from.
@@ -62,7 +72,10 @@ impl ClaimedWindow {
     /// As [`Snapshot::part_of`].
     pub fn part(&self, index: u64, count: u64, tail: Tail) -> Result<Self, ReaderError> {
         let partition = self.snapshot.part_of(self.partition, index, count, tail)?;
-        Ok(Self { partition, ..self.clone() })
+        Ok(Self {
+            partition,
+            ..self.clone()
+        })
     }
 
     /// Draws of the part.
@@ -98,11 +111,16 @@ impl ClaimedWindow {
     /// # Errors
     /// [`SamplerError::Position`](dataset_rt_sampler::SamplerError::Position) behind the end of the stream.
     pub fn following(&self, windows: u64) -> Result<Self, ReaderError> {
-        let Some(between) = windows.checked_sub(1) else { return Ok(self.clone()) };
+        let Some(between) = windows.checked_sub(1) else {
+            return Ok(self.clone());
+        };
         let draws = self.window.epoch_length();
         let start = u128::from(self.window.end()) + u128::from(draws) * u128::from(between);
         let start = u64::try_from(start).unwrap_or(u64::MAX);
-        Ok(Self { window: Window::new(start, draws)?, ..self.clone() })
+        Ok(Self {
+            window: Window::new(start, draws)?,
+            ..self.clone()
+        })
     }
 
     /// Text by which another process of the host opens the window; its snapshot is backed by files from then on.
@@ -126,7 +144,12 @@ impl ClaimedWindow {
         let text: WindowText = text.parse()?;
         let snapshot = snapshot(&text.handle)?;
         let window = text.window(&snapshot.key())?;
-        Ok(Self::new(snapshot, Arc::clone(pool), window, text.partition()?))
+        Ok(Self::new(
+            snapshot,
+            Arc::clone(pool),
+            window,
+            text.partition()?,
+        ))
     }
 
     /// Seeds of the draws `start..stop` of the part.
@@ -139,7 +162,11 @@ impl ClaimedWindow {
         let mut seeds = Vec::new();
         let mut local = start;
         while let Some(run) = progress.run_at(local, stop - local) {
-            seeds.extend((0..run.draws).map(|number| self.snapshot.stream().draw_seed(run.start + run.stride * number)));
+            seeds.extend((0..run.draws).map(|number| {
+                self.snapshot
+                    .stream()
+                    .draw_seed(run.start + run.stride * number)
+            }));
             local += run.draws;
         }
         Ok(seeds)

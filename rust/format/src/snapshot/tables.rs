@@ -164,7 +164,7 @@ fn write_numbers<T: Copy, const N: usize, E>(
 }
 
 fn pad<E>(written: u64, write: &mut impl FnMut(&[u8]) -> Result<(), E>) -> Result<u64, E> {
-    const GAP: [u8; ALIGNMENT as usize] = [0; ALIGNMENT as usize];
+    const GAP: [u8; 64] = [0; 64];
     let end = written.next_multiple_of(ALIGNMENT);
     let gap = usize::try_from(end - written).unwrap_or(0);
     write(GAP.get(..gap).unwrap_or_default())?;

@@ -4,7 +4,10 @@
 //! are things that are no Arrow table at all. Invariant: a stream is consumed at most once, and what Rust keeps is owned by Arrow buffers, never by Python.
 //! Interface: <https://arrow.apache.org/docs/format/CDataInterface/PyCapsuleInterface.html>.
 
-#![allow(unsafe_code, reason = "importing a C stream; one of the three files that may (see ARCHITECTURE)")]
+#![allow(
+    unsafe_code,
+    reason = "importing a C stream; one of the three files that may (see ARCHITECTURE)"
+)]
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -53,14 +56,18 @@ pub(crate) fn import_table(table: &Bound<'_, PyAny>) -> Result<ImportedTable, Im
         PyTypeError::new_err(format!("a table with the Arrow PyCapsule stream interface (such as polars.DataFrame) is wanted, not {given}"))
     })?;
     let capsule = method.call0()?;
-    let capsule = capsule.cast::<PyCapsule>().map_err(|_| PyTypeError::new_err("__arrow_c_stream__ did not return a PyCapsule"))?;
+    let capsule = capsule
+        .cast::<PyCapsule>()
+        .map_err(|_| PyTypeError::new_err("__arrow_c_stream__ did not return a PyCapsule"))?;
     let pointer = capsule.pointer_checked(Some(STREAM_NAME))?;
     // SAFETY: by the PyCapsule interface a capsule of this name points to an initialised, aligned ArrowArrayStream that stays valid while the capsule lives;
     // we hold the capsule for the whole call. `from_raw` moves the stream out and marks the original as released, so its destructor won't release it again.
     let stream = unsafe { FFI_ArrowArrayStream::from_raw(pointer.cast().as_ptr()) };
     // A producer that breaks the interface can make the importer panic; that must not reach Python as one.
     catch_unwind(AssertUnwindSafe(|| read_stream(stream))).unwrap_or_else(|_| {
-        Err(ImportError::Stream { reason: "the Arrow stream contradicts its own schema".to_owned() })
+        Err(ImportError::Stream {
+            reason: "the Arrow stream contradicts its own schema".to_owned(),
+        })
     })
 }
 
@@ -70,12 +77,16 @@ fn read_stream(mut stream: FFI_ArrowArrayStream) -> Result<ImportedTable, Import
     }
     let reader = RecordBatchStreamReader::try_new(stream).map_err(stream_error)?;
     let schema = reader.schema();
-    let batches = reader.collect::<Result<Vec<_>, _>>().map_err(stream_error)?;
+    let batches = reader
+        .collect::<Result<Vec<_>, _>>()
+        .map_err(stream_error)?;
     Ok(ImportedTable { schema, batches })
 }
 
 fn stream_error(error: ArrowError) -> ImportError {
-    ImportError::Stream { reason: error.to_string() }
+    ImportError::Stream {
+        reason: error.to_string(),
+    }
 }
 
 /// Finds the first column whose type has no Arrow counterpart here; the importer itself would only name the type.
@@ -90,11 +101,21 @@ fn unsupported_column(stream: &mut FFI_ArrowArrayStream) -> Option<ImportError> 
     schema.children().find_map(|child| {
         // Producers disagree on the buffers of such a column.
         if child.format() == "n" {
-            return Some(ImportError::Column { column: child.name().unwrap_or_default().to_owned(), given: "null".to_owned() });
+            return Some(ImportError::Column {
+                column: child.name().unwrap_or_default().to_owned(),
+                given: "null".to_owned(),
+            });
         }
         let failed = Field::try_from(child).err()?;
-        let given = if child.format().is_empty() { failed.to_string() } else { format!("Arrow format {:?}", child.format()) };
-        Some(ImportError::Column { column: child.name().unwrap_or_default().to_owned(), given })
+        let given = if child.format().is_empty() {
+            failed.to_string()
+        } else {
+            format!("Arrow format {:?}", child.format())
+        };
+        Some(ImportError::Column {
+            column: child.name().unwrap_or_default().to_owned(),
+            given,
+        })
     })
 }
 
@@ -121,9 +142,20 @@ impl ArrowTable {
 
     /// Exports the table; `requested_schema` is a wish that the interface allows to ignore.
     #[pyo3(signature = (requested_schema = None))]
-    fn __arrow_c_stream__<'py>(&self, py: Python<'py>, requested_schema: Option<Bound<'py, PyAny>>) -> PyResult<Bound<'py, PyCapsule>> {
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
         let _ = requested_schema;
-        let batches = arrow_array::RecordBatchIterator::new(self.batches.clone().into_iter().map(Ok), self.schema.clone());
-        PyCapsule::new_with_value(py, FFI_ArrowArrayStream::new(Box::new(batches)), STREAM_NAME)
+        let batches = arrow_array::RecordBatchIterator::new(
+            self.batches.clone().into_iter().map(Ok),
+            self.schema.clone(),
+        );
+        PyCapsule::new_with_value(
+            py,
+            FFI_ArrowArrayStream::new(Box::new(batches)),
+            STREAM_NAME,
+        )
     }
 }

@@ -23,15 +23,23 @@ impl PayloadBytes {
             return Ok(Self(bytes.clone().into()));
         }
         let view = PyMemoryView::from(payload).map_err(|_| {
-            PyTypeError::new_err(format!("data has to be bytes or another object with the buffer protocol, not {}", type_name(payload)))
+            PyTypeError::new_err(format!(
+                "data has to be bytes or another object with the buffer protocol, not {}",
+                type_name(payload)
+            ))
         })?;
-        if !view.getattr(pyo3::intern!(payload.py(), "c_contiguous"))?.extract::<bool>()? {
+        if !view
+            .getattr(pyo3::intern!(payload.py(), "c_contiguous"))?
+            .extract::<bool>()?
+        {
             return Err(PyTypeError::new_err(format!(
                 "data of type {} is not contiguous in C order; make a contiguous copy first",
                 type_name(payload)
             )));
         }
-        let bytes = view.call_method0(pyo3::intern!(payload.py(), "tobytes"))?.cast_into::<PyBytes>()?;
+        let bytes = view
+            .call_method0(pyo3::intern!(payload.py(), "tobytes"))?
+            .cast_into::<PyBytes>()?;
         Ok(Self(bytes.into()))
     }
 }

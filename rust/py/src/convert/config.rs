@@ -38,7 +38,13 @@ pub(crate) fn reader_options(config: &Bound<'_, PyAny>) -> Result<ReaderOptions,
         on_corrupt: match on_corrupt.as_str() {
             "raise" => OnCorrupt::Raise,
             "skip" => OnCorrupt::Skip,
-            other => return Err(CoreError::option("on_corrupt", other, "\"raise\" or \"skip\"")),
+            other => {
+                return Err(CoreError::option(
+                    "on_corrupt",
+                    other,
+                    "\"raise\" or \"skip\"",
+                ));
+            }
         },
         is_mapped: config.getattr("mapped")?.extract()?,
     };
@@ -47,7 +53,10 @@ pub(crate) fn reader_options(config: &Bound<'_, PyAny>) -> Result<ReaderOptions,
 }
 
 /// The fields of a `ReaderConfig` with these options.
-pub(crate) fn reader_fields<'py>(py: Python<'py>, options: &ReaderOptions) -> PyResult<Bound<'py, PyDict>> {
+pub(crate) fn reader_fields<'py>(
+    py: Python<'py>,
+    options: &ReaderOptions,
+) -> PyResult<Bound<'py, PyDict>> {
     let fields = PyDict::new(py);
     fields.set_item("seed", options.seed.get())?;
     fields.set_item("prefetch_size", options.prefetch_size)?;
@@ -55,10 +64,13 @@ pub(crate) fn reader_fields<'py>(py: Python<'py>, options: &ReaderOptions) -> Py
     fields.set_item("validate_cache", options.validates_caches)?;
     fields.set_item("replacement", options.has_replacement)?;
     fields.set_item("verify_records", options.verifies_records)?;
-    fields.set_item("on_corrupt", match options.on_corrupt {
-        OnCorrupt::Raise => "raise",
-        OnCorrupt::Skip => "skip",
-    })?;
+    fields.set_item(
+        "on_corrupt",
+        match options.on_corrupt {
+            OnCorrupt::Raise => "raise",
+            OnCorrupt::Skip => "skip",
+        },
+    )?;
     fields.set_item("mapped", options.is_mapped)?;
     Ok(fields)
 }
@@ -90,7 +102,13 @@ impl WriterSettings {
             on_version_change: match on_version_change.as_str() {
                 "refuse" => OnVersionChange::Refuse,
                 "rebuild" => OnVersionChange::Rebuild,
-                other => return Err(CoreError::option("on_version_change", other, "\"refuse\" or \"rebuild\"")),
+                other => {
+                    return Err(CoreError::option(
+                        "on_version_change",
+                        other,
+                        "\"refuse\" or \"rebuild\"",
+                    ));
+                }
             },
             validates_reused: config.getattr("validate_cache")?.extract()?,
             ..WriteOptions::default()
@@ -99,18 +117,31 @@ impl WriterSettings {
         Ok(Self {
             options,
             shows_progress: config.getattr("show_progress")?.extract()?,
-            profile_path: if is_profiled { Some(profiler.getattr("path")?.extract()?) } else { None },
+            profile_path: if is_profiled {
+                Some(profiler.getattr("path")?.extract()?)
+            } else {
+                None
+            },
         })
     }
 }
 
 fn compression_of(algo: &str, ratio: f64) -> Result<Compression, CoreError> {
-    let compression = Compression::from_name(algo).ok_or_else(|| CoreError::option("algo", algo, "\"none\" or \"lz4\""))?;
+    let compression = Compression::from_name(algo)
+        .ok_or_else(|| CoreError::option("algo", algo, "\"none\" or \"lz4\""))?;
     if compression == Compression::None && ratio.to_bits() != 1.0_f64.to_bits() {
-        return Err(CoreError::option("ratio", ratio, "1.0 when nothing is compressed"));
+        return Err(CoreError::option(
+            "ratio",
+            ratio,
+            "1.0 when nothing is compressed",
+        ));
     }
     if !(ratio.is_finite() && ratio > 0.0) {
-        return Err(CoreError::option("ratio", ratio, "a finite number above zero"));
+        return Err(CoreError::option(
+            "ratio",
+            ratio,
+            "a finite number above zero",
+        ));
     }
     Ok(compression)
 }

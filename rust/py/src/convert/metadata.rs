@@ -26,10 +26,15 @@ impl<'py> RowFields<'py> {
     pub(crate) fn extract(metadata: &Bound<'py, PyAny>) -> PyResult<Self> {
         if let Ok(dict) = metadata.cast_exact::<PyDict>() {
             let fields = dict.iter().map(|(key, value)| Ok((text_key(key)?, value)));
-            return Ok(Self { fields: fields.collect::<PyResult<_>>()? });
+            return Ok(Self {
+                fields: fields.collect::<PyResult<_>>()?,
+            });
         }
         let mapping = metadata.cast::<PyMapping>().map_err(|_| {
-            PyTypeError::new_err(format!("metadata has to be a mapping, not {}", type_name(metadata)))
+            PyTypeError::new_err(format!(
+                "metadata has to be a mapping, not {}",
+                type_name(metadata)
+            ))
         })?;
         let mut fields = Vec::with_capacity(mapping.len()?);
         for item in mapping.items()?.iter() {
@@ -43,14 +48,20 @@ impl<'py> RowFields<'py> {
     ///
     /// # Errors
     /// [`FormatError::UnsupportedValue`] names row, column, the type of the rows before, and what was found.
-    pub(crate) fn values(&self, row: RowIndex, schema: Option<&MetadataSchema>) -> Result<Vec<(&str, MetadataValueRef<'_>)>, CoreError> {
+    pub(crate) fn values(
+        &self,
+        row: RowIndex,
+        schema: Option<&MetadataSchema>,
+    ) -> Result<Vec<(&str, MetadataValueRef<'_>)>, CoreError> {
         let mut values = Vec::with_capacity(self.fields.len());
         for (key, value) in &self.fields {
             let key = key.to_str()?;
             let value = metadata_value(value).ok_or_else(|| FormatError::UnsupportedValue {
                 row,
                 column: key.to_owned(),
-                expected: schema.and_then(|schema| schema.columns().get(schema.position(key)?)).map(|column| column.value_type),
+                expected: schema
+                    .and_then(|schema| schema.columns().get(schema.position(key)?))
+                    .map(|column| column.value_type),
                 found: describe(value),
             })?;
             values.push((key, value));
@@ -80,7 +91,10 @@ fn describe(value: &Bound<'_, PyAny>) -> String {
         return "None".to_owned();
     }
     if value.is_instance_of::<PyInt>() {
-        return value.str().map_or_else(|_| "an integer of more than 64 bits".to_owned(), |text| format!("the integer {text}, which has more than 64 bits"));
+        return value.str().map_or_else(
+            |_| "an integer of more than 64 bits".to_owned(),
+            |text| format!("the integer {text}, which has more than 64 bits"),
+        );
     }
     if value.is_instance_of::<PyString>() {
         return "text that is not valid Unicode".to_owned();
@@ -90,17 +104,26 @@ fn describe(value: &Bound<'_, PyAny>) -> String {
 
 fn text_key(key: Bound<'_, PyAny>) -> PyResult<Bound<'_, PyString>> {
     key.cast_into::<PyString>().map_err(|error| {
-        PyTypeError::new_err(format!("metadata keys have to be text, not {}", type_name(&error.into_inner())))
+        PyTypeError::new_err(format!(
+            "metadata keys have to be text, not {}",
+            type_name(&error.into_inner())
+        ))
     })
 }
 
 /// Name of an object's type, for messages.
 pub(crate) fn type_name(object: &Bound<'_, PyAny>) -> String {
-    object.get_type().name().map_or_else(|_| "an unknown type".to_owned(), |name| name.to_string())
+    object
+        .get_type()
+        .name()
+        .map_or_else(|_| "an unknown type".to_owned(), |name| name.to_string())
 }
 
 /// The Python object for a metadata value.
-pub(crate) fn python_value<'py>(py: Python<'py>, value: &MetadataValueRef<'_>) -> PyResult<Bound<'py, PyAny>> {
+pub(crate) fn python_value<'py>(
+    py: Python<'py>,
+    value: &MetadataValueRef<'_>,
+) -> PyResult<Bound<'py, PyAny>> {
     Ok(match value {
         MetadataValueRef::Bool(flag) => PyBool::new(py, *flag).to_owned().into_any(),
         MetadataValueRef::Int64(number) => number.into_pyobject(py)?.into_any(),

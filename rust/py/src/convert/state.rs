@@ -10,7 +10,10 @@ use pyo3::types::PyDict;
 use crate::error::CoreError;
 
 /// The dict of a state.
-pub(crate) fn state_to_dict<'py>(py: Python<'py>, state: &StreamState) -> PyResult<Bound<'py, PyDict>> {
+pub(crate) fn state_to_dict<'py>(
+    py: Python<'py>,
+    state: &StreamState,
+) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
     dict.set_item("version", state.version)?;
     dict.set_item("mode", state.key.mode.name())?;
@@ -32,7 +35,8 @@ pub(crate) fn state_from_dict(dict: &Bound<'_, PyDict>) -> Result<StreamState, C
     let number = |key| field::<u64>(dict, key, "an integer from 0 to 2**64 - 1");
     let digest = |key| {
         let text = field::<String>(dict, key, "32 hexadecimal digits")?;
-        Digest128::parse_hex(&text).ok_or_else(|| CoreError::state(key, &text, "32 hexadecimal digits"))
+        Digest128::parse_hex(&text)
+            .ok_or_else(|| CoreError::state(key, &text, "32 hexadecimal digits"))
     };
     Ok(StreamState {
         version: number("version")?,
@@ -49,9 +53,15 @@ pub(crate) fn state_from_dict(dict: &Bound<'_, PyDict>) -> Result<StreamState, C
     })
 }
 
-fn field<'py, T: FromPyObjectOwned<'py>>(dict: &Bound<'py, PyDict>, key: &str, wanted: &str) -> Result<T, CoreError> {
+fn field<'py, T: FromPyObjectOwned<'py>>(
+    dict: &Bound<'py, PyDict>,
+    key: &str,
+    wanted: &str,
+) -> Result<T, CoreError> {
     let Some(value) = dict.get_item(key)? else {
         return Err(CoreError::state(key, "missing", wanted));
     };
-    value.extract().map_err(|_| CoreError::state(key, &value.to_string(), wanted))
+    value
+        .extract()
+        .map_err(|_| CoreError::state(key, &value.to_string(), wanted))
 }

@@ -30,7 +30,11 @@ pub struct SharedFiles {
 impl SharedFiles {
     /// Files that the snapshot was opened from.
     pub(super) fn opened(handle: PathBuf, table: Option<PathBuf>) -> Self {
-        Self { made: OnceLock::new(), handle: Some(handle), table }
+        Self {
+            made: OnceLock::new(),
+            handle: Some(handle),
+            table,
+        }
     }
 
     /// Path of the handle by which other processes open the snapshot; files are made if there are none.
@@ -62,6 +66,7 @@ impl SharedFiles {
 
 fn read_table(path: &Path) -> Result<ActiveTable, ReaderError> {
     let bytes = map_file(&Disk::new(), path)?;
-    let (schema, batches) = decode_table(&bytes).map_err(|finding| ReaderError::snapshot(path, finding))?;
+    let (schema, batches) =
+        decode_table(&bytes).map_err(|finding| ReaderError::snapshot(path, finding))?;
     Ok(ActiveTable { schema, batches })
 }

@@ -11,6 +11,8 @@ pub(super) const FOLDER_VARIABLE: &str = "DATASET_RT_SNAPSHOT_DIR";
 pub(super) fn snapshot_folder() -> PathBuf {
     match std::env::var_os(FOLDER_VARIABLE) {
         Some(folder) if !folder.is_empty() => PathBuf::from(folder),
-        _ => std::env::temp_dir().join(format!("dataset_rt-{}", rustix::process::getuid().as_raw())),
+        _ => {
+            std::env::temp_dir().join(format!("dataset_rt-{}", rustix::process::getuid().as_raw()))
+        }
     }
 }

@@ -8,10 +8,15 @@ use std::sync::Arc;
 
 use arrow_buffer::{Buffer, ScalarBuffer};
 use bytes::Bytes;
-use dataset_rt_format::snapshot::{HANDLE_FILE, RowSampleWidth, SnapshotHandle, SnapshotOptions, TABLE_FILE, TABLES_FILE, TableSections, decode_handle};
+use dataset_rt_format::snapshot::{
+    HANDLE_FILE, RowSampleWidth, SnapshotHandle, SnapshotOptions, TABLE_FILE, TABLES_FILE,
+    TableSections, decode_handle,
+};
 use dataset_rt_format::{CacheFile, FileSeal, FormatError, Region, Seed, Site};
 use dataset_rt_pool::WorkerPool;
-use dataset_rt_sampler::{Population, RowSamples, STATE_VERSION, SamplingTables, StreamState, TableParts, WeightParts};
+use dataset_rt_sampler::{
+    Population, RowSamples, STATE_VERSION, SamplingTables, StreamState, TableParts, WeightParts,
+};
 use dataset_rt_storage::InterruptCheck;
 use dataset_rt_storage::durable::{Disk, DiskFile};
 use dataset_rt_storage::load::map_file;
@@ -55,7 +60,11 @@ pub fn open_dump(path: &Path, pool: Option<Arc<WorkerPool>>) -> Result<Dataset, 
         window_end: handle.window_end,
         skipped: handle.skipped,
     };
-    Ok(Dataset::resumed(Arc::new(snapshot), state.cursor(&key)?, pool))
+    Ok(Dataset::resumed(
+        Arc::new(snapshot),
+        state.cursor(&key)?,
+        pool,
+    ))
 }
 
 /// Opens the snapshot of a window that another process of this host shared moments ago.
@@ -73,10 +82,19 @@ fn read_handle(path: &Path) -> Result<SnapshotHandle, ReaderError> {
 }
 
 /// Opens the snapshot of a handle.
-fn open_snapshot(path: &Path, handle: &SnapshotHandle, pool: &Arc<WorkerPool>, trust: Trust) -> Result<Snapshot, ReaderError> {
+fn open_snapshot(
+    path: &Path,
+    handle: &SnapshotHandle,
+    pool: &Arc<WorkerPool>,
+    trust: Trust,
+) -> Result<Snapshot, ReaderError> {
     let options = reader_options(&handle.options);
     options.validate()?;
-    let paths: Vec<_> = handle.caches.iter().map(|cache| cache.path.as_str()).collect();
+    let paths: Vec<_> = handle
+        .caches
+        .iter()
+        .map(|cache| cache.path.as_str())
+        .collect();
     let caches = CacheSet::open(&paths, &options, pool, &InterruptCheck::never())?;
     for ((_, opened), recorded) in caches.iter().zip(&handle.caches) {
         let found = opened.manifest().content_digest();
@@ -93,11 +111,17 @@ fn open_snapshot(path: &Path, handle: &SnapshotHandle, pool: &Arc<WorkerPool>, t
     let table = handle.table.map(|seal| {
         let table = folder.join(TABLE_FILE);
         if trust == Trust::Nothing {
-            check_seal(&table, CacheFile::SnapshotTable, &map_file(&Disk::new(), &table)?, seal)?;
+            check_seal(
+                &table,
+                CacheFile::SnapshotTable,
+                &map_file(&Disk::new(), &table)?,
+                seal,
+            )?;
         }
         Ok::<_, ReaderError>(table)
     });
-    let population = Population::from_tables(Arc::clone(caches.identity()), tables, handle.table_digest)?;
+    let population =
+        Population::from_tables(Arc::clone(caches.identity()), tables, handle.table_digest)?;
     let shared = SharedFiles::opened(folder.join(HANDLE_FILE), table.transpose()?);
     Ok(Snapshot::new(Arc::new(caches), options, population).with_shared(shared))
 }
@@ -110,12 +134,20 @@ fn reader_options(options: &SnapshotOptions) -> ReaderOptions {
         has_replacement: options.replacement,
         validates_caches: options.validate_cache,
         verifies_records: options.verify_records,
-        on_corrupt: if options.skips_corrupt { OnCorrupt::Skip } else { OnCorrupt::Raise },
+        on_corrupt: if options.skips_corrupt {
+            OnCorrupt::Skip
+        } else {
+            OnCorrupt::Raise
+        },
         is_mapped: options.mapped,
     }
 }
 
-fn read_tables(path: &Path, handle: &SnapshotHandle, trust: Trust) -> Result<SamplingTables, ReaderError> {
+fn read_tables(
+    path: &Path,
+    handle: &SnapshotHandle,
+    trust: Trust,
+) -> Result<SamplingTables, ReaderError> {
     let bytes = match handle.tables {
         None => Bytes::new(),
         Some(seal) => {
@@ -132,17 +164,31 @@ fn read_tables(path: &Path, handle: &SnapshotHandle, trust: Trust) -> Result<Sam
     let section = |range: &std::ops::Range<usize>| file.slice_with_length(range.start, range.len());
     let row_samples = match handle.row_samples {
         RowSampleWidth::Identity => RowSamples::Identity,
-        RowSampleWidth::Narrow => RowSamples::Narrow(ScalarBuffer::from(section(&sections.row_samples))),
-        RowSampleWidth::Wide => RowSamples::Wide(ScalarBuffer::from(section(&sections.row_samples))),
+        RowSampleWidth::Narrow => {
+            RowSamples::Narrow(ScalarBuffer::from(section(&sections.row_samples)))
+        }
+        RowSampleWidth::Wide => {
+            RowSamples::Wide(ScalarBuffer::from(section(&sections.row_samples)))
+        }
     };
     let weights = handle.weighted.then(|| WeightParts {
         sums: ScalarBuffer::from(section(&sections.sums)),
         guide: ScalarBuffer::from(section(&sections.guide)),
     });
-    Ok(SamplingTables::from_parts(TableParts { rows: handle.rows, samples: handle.samples, row_samples, weights })?)
+    Ok(SamplingTables::from_parts(TableParts {
+        rows: handle.rows,
+        samples: handle.samples,
+        row_samples,
+        weights,
+    })?)
 }
 
-fn check_seal(path: &Path, file: CacheFile, bytes: &[u8], expected: FileSeal) -> Result<(), ReaderError> {
+fn check_seal(
+    path: &Path,
+    file: CacheFile,
+    bytes: &[u8],
+    expected: FileSeal,
+) -> Result<(), ReaderError> {
     let found = FileSeal::of(bytes);
     if found == expected {
         return Ok(());

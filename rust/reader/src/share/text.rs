@@ -70,8 +70,19 @@ impl WindowText {
 
 impl fmt::Display for WindowText {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { start, end, epoch_length, skipped, part: (index, count, tail), handle } = self;
-        write!(out, "{start} {end} {epoch_length} {skipped} {index} {count} {tail} {}", handle.display())
+        let Self {
+            start,
+            end,
+            epoch_length,
+            skipped,
+            part: (index, count, tail),
+            handle,
+        } = self;
+        write!(
+            out,
+            "{start} {end} {epoch_length} {skipped} {index} {count} {tail} {}",
+            handle.display()
+        )
     }
 }
 
@@ -80,13 +91,23 @@ impl FromStr for WindowText {
 
     fn from_str(text: &str) -> Result<Self, ReaderError> {
         let mut words = text.splitn(NUMBERS + 1, ' ');
-        let mut number = || words.next().and_then(|word| word.parse().ok()).ok_or_else(|| refused(text));
+        let mut number = || {
+            words
+                .next()
+                .and_then(|word| word.parse().ok())
+                .ok_or_else(|| refused(text))
+        };
         let (start, end, epoch_length, skipped) = (number()?, number()?, number()?, number()?);
         let part = (number()?, number()?, number()?);
         match words.next() {
-            Some(handle) if !handle.is_empty() => {
-                Ok(Self { start, end, epoch_length, skipped, part, handle: PathBuf::from(handle) })
-            }
+            Some(handle) if !handle.is_empty() => Ok(Self {
+                start,
+                end,
+                epoch_length,
+                skipped,
+                part,
+                handle: PathBuf::from(handle),
+            }),
             _ => Err(refused(text)),
         }
     }
@@ -106,7 +127,10 @@ mod tests {
 
     #[test]
     fn text_read_is_the_one_written_for_any_tail_and_path() {
-        for (number, tail) in [Tail::Uneven, Tail::Drop, Tail::Pad].into_iter().enumerate() {
+        for (number, tail) in [Tail::Uneven, Tail::Drop, Tail::Pad]
+            .into_iter()
+            .enumerate()
+        {
             let partition = Partition::new(1, 3, tail).unwrap();
             let window = Window::new(number as u64, 10).unwrap();
             let text = WindowText::of(&window, partition, Path::new("/tmp/a b c/snapshot.json"));
@@ -118,7 +142,13 @@ mod tests {
 
     #[test]
     fn other_text_is_refused() {
-        for text in ["", "1 2 3", "1 2 3 4 0 1 0 ", "1 2 3 4 0 1 x /p", "a b c d e f g h"] {
+        for text in [
+            "",
+            "1 2 3",
+            "1 2 3 4 0 1 0 ",
+            "1 2 3 4 0 1 x /p",
+            "a b c d e f g h",
+        ] {
             assert!(text.parse::<WindowText>().is_err(), "{text}");
         }
         let fourth_tail: WindowText = "0 4 4 0 0 1 3 /p".parse().unwrap();

@@ -6,8 +6,8 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use dataset_rt_format::snapshot::{
-    HANDLE_FILE, RowSampleEntries, SnapshotCache, SnapshotHandle, SnapshotOptions, TABLE_FILE, TABLES_FILE, encode_handle, encode_table,
-    encode_tables,
+    HANDLE_FILE, RowSampleEntries, SnapshotCache, SnapshotHandle, SnapshotOptions, TABLE_FILE,
+    TABLES_FILE, encode_handle, encode_table, encode_tables,
 };
 use dataset_rt_format::{FileHasher, FileSeal};
 use dataset_rt_sampler::{ActiveTable, Cursor, RowSamples, TableParts};
@@ -33,12 +33,22 @@ pub fn dump(dataset: &Dataset, directory: &Path) -> Result<PathBuf, ReaderError>
     let disk = Disk::new();
     disk.create_dir_durably(directory)?;
     let (snapshot, cursor) = dataset.current();
-    write_snapshot(&disk, &snapshot, Some((&cursor, dataset.pool().num_workers())), directory)?;
+    write_snapshot(
+        &disk,
+        &snapshot,
+        Some((&cursor, dataset.pool().num_workers())),
+        directory,
+    )?;
     Ok(directory.join(HANDLE_FILE))
 }
 
 /// Writes a snapshot; without a cursor one at position 0.
-pub(super) fn write_snapshot(disk: &Disk, snapshot: &Snapshot, cursor: Option<(&Cursor, usize)>, directory: &Path) -> Result<(), ReaderError> {
+pub(super) fn write_snapshot(
+    disk: &Disk,
+    snapshot: &Snapshot,
+    cursor: Option<(&Cursor, usize)>,
+    directory: &Path,
+) -> Result<(), ReaderError> {
     let parts = snapshot.population().tables().parts();
     let tables = write_tables(disk, &directory.join(TABLES_FILE), &parts)?;
     let table = match (snapshot.population().table(), snapshot.shared().table()?) {
@@ -79,7 +89,9 @@ pub(super) fn write_snapshot(disk: &Disk, snapshot: &Snapshot, cursor: Option<(&
     };
     let path = directory.join(HANDLE_FILE);
     let text = encode_handle(&handle).map_err(|finding| ReaderError::snapshot(&path, finding))?;
-    replace_file(disk, &path, |file| file.append(&text).map_err(ReaderError::from))
+    replace_file(disk, &path, |file| {
+        file.append(&text).map_err(ReaderError::from)
+    })
 }
 
 fn entries(parts: &TableParts) -> RowSampleEntries<'_> {
@@ -90,9 +102,16 @@ fn entries(parts: &TableParts) -> RowSampleEntries<'_> {
     }
 }
 
-fn write_tables(disk: &Disk, path: &Path, parts: &TableParts) -> Result<Option<FileSeal>, ReaderError> {
+fn write_tables(
+    disk: &Disk,
+    path: &Path,
+    parts: &TableParts,
+) -> Result<Option<FileSeal>, ReaderError> {
     let row_samples = entries(parts);
-    let weights = parts.weights.as_ref().map(|weights| (&*weights.sums, &*weights.guide));
+    let weights = parts
+        .weights
+        .as_ref()
+        .map(|weights| (&*weights.sums, &*weights.guide));
     if matches!(row_samples, RowSampleEntries::Identity) && weights.is_none() {
         return Ok(None);
     }
@@ -109,7 +128,11 @@ fn write_tables(disk: &Disk, path: &Path, parts: &TableParts) -> Result<Option<F
 fn write_table(disk: &Disk, path: &Path, table: &ActiveTable) -> Result<FileSeal, ReaderError> {
     let mut seal = None;
     replace_file(disk, path, |file| {
-        let mut out = BufWriter::new(HashedFile { file, hasher: FileHasher::new(), failure: None });
+        let mut out = BufWriter::new(HashedFile {
+            file,
+            hasher: FileHasher::new(),
+            failure: None,
+        });
         let encoded = encode_table(&table.schema, &table.batches, &mut out);
         let flushed = out.flush();
         let hashed = out.into_parts().0;
