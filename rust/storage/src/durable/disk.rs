@@ -176,18 +176,26 @@ impl Disk {
 
     /// Exchanges the names of two directories in one step; `false` where the file system can't.
     pub(crate) fn exchange(&self, from: &Path, to: &Path) -> Result<bool, StorageError> {
-        self.call_on_two(
-            Event {
-                operation: Operation::Exchange,
-                path: from,
-                target: Some(to),
-            },
-            || match rustix::fs::renameat_with(CWD, from, CWD, to, RenameFlags::EXCHANGE) {
-                Ok(()) => Ok(true),
-                Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => Ok(false),
-                Err(error) => Err(error.into()),
-            },
-        )
+        let event = Event {
+            operation: Operation::Exchange,
+            path: from,
+            target: Some(to),
+        };
+        let exchanged = self.call_on_two(event, || {
+            Ok(rustix::fs::renameat_with(
+                CWD,
+                from,
+                CWD,
+                to,
+                RenameFlags::EXCHANGE,
+            )?)
+        });
+        let cannot = [Errno::INVAL, Errno::NOSYS, Errno::NOTSUP].map(Errno::raw_os_error);
+        match exchanged {
+            Ok(()) => Ok(true),
+            Err(error) if error.errno().is_some_and(|errno| cannot.contains(&errno)) => Ok(false),
+            Err(error) => Err(error),
+        }
     }
 
     /// Removes a file.

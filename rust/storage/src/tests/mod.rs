@@ -1,5 +1,8 @@
 //! Behaviour of the crate as a whole, and the small caches that its tests are made of.
 
+mod failing_io;
+mod publication;
+mod recorder;
 mod round_trip;
 
 use std::collections::BTreeMap;
@@ -8,8 +11,8 @@ use std::sync::Arc;
 
 use crate::durable::Disk;
 use crate::{
-    Begin, CacheWriter, InterruptCheck, LoadedCache, Pushed, StorageError, WriteOptions,
-    WriteReport,
+    Begin, CacheWriter, InterruptCheck, LoadedCache, OnVersionChange, OpenOptions, Pushed,
+    StorageError, WriteOptions, WriteReport,
 };
 use dataset_rt_format::{MetadataValueRef, SampleId};
 use dataset_rt_pool::WorkerPool;
@@ -151,4 +154,31 @@ pub fn tree(path: &Path) -> BTreeMap<String, Vec<u8>> {
 
 pub fn pool(workers: usize) -> Arc<WorkerPool> {
     WorkerPool::new(workers).unwrap()
+}
+
+/// Options that make several shards of few rows.
+pub fn small() -> WriteOptions {
+    WriteOptions {
+        max_shard_bytes: 20_000,
+        ..WriteOptions::default()
+    }
+}
+
+/// Replaces the cache `base/name` by one of another source version.
+pub fn rebuild(
+    disk: &Disk,
+    base: &Path,
+    name: &str,
+    rows: u64,
+) -> Result<WriteReport, StorageError> {
+    let options = WriteOptions {
+        source_version: Some(format!("of {rows} rows")),
+        on_version_change: OnVersionChange::Rebuild,
+        ..small()
+    };
+    write(disk, base, name, &options, 1, rows)
+}
+
+pub fn open(path: &Path) -> LoadedCache {
+    LoadedCache::open(&Disk::new(), path, OpenOptions::default()).unwrap()
 }
