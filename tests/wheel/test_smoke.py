@@ -2,13 +2,39 @@
 
 import importlib.metadata
 import sys
+from collections.abc import Iterator
+from pathlib import Path
 
-import dataset_rt
+import dataset_rt as drt
+import polars as pl
+
+
+class Numbers:
+    """Ten payloads that hold their own number."""
+
+    name = "numbers"
+
+    def __iter__(self) -> Iterator[drt.CacheInput]:
+        for number in range(10):
+            yield drt.CacheInput(str(number).encode(), {"number": number})
 
 
 def test_import_finds_the_installed_package() -> None:
-    assert dataset_rt.__file__.startswith(sys.prefix)
+    assert drt.__file__.startswith(sys.prefix)
 
 
 def test_version_agrees_with_the_metadata() -> None:
-    assert dataset_rt.__version__ == importlib.metadata.version("dataset_rt")
+    assert drt.__version__ == importlib.metadata.version("dataset_rt")
+
+
+def test_samples_written_are_drawn_by_the_edited_table(tmp_path: Path) -> None:
+    runtime = drt.DatasetRuntime(num_workers=2)
+    (result,) = runtime.write_cache(
+        Numbers(), tmp_path, writer_config=drt.WriterConfig(show_progress=False)
+    )
+    assert isinstance(result, drt.CacheWriteSuccess)
+    assert result.writer_version == drt.__version__
+    dataset = runtime.cached_dataset([result.path], reader_config=drt.ReaderConfig(seed=1))
+    dataset.update_metadata(dataset.get_metadata().filter(pl.col("number") % 2 == 0))
+    assert {sample.data for sample in dataset} <= {b"0", b"2", b"4", b"6", b"8"}
+    assert len(list(dataset)) == 5

@@ -21,7 +21,7 @@ build_image() {
   say "mirror $mirror, log $log"
   step "1/5 debootstrap" "$log" need_debootstrap
   check_mirror "$mirror"
-  step "2/5 base system" "$log" debootstrap --variant=minbase "$suite" "$root" "$mirror" ||
+  step "2/5 base system" "$log" base_system "$root" "$mirror" ||
     { drop "$root"; fail "debootstrap could not make a root of $suite from $mirror"; }
   apt_settings >"$root/etc/apt/apt.conf.d/80machine"
   copy_certificates "$root"
@@ -34,6 +34,14 @@ build_image() {
   echo "$recipe" >"$root/opt/recipe"
   mv -T "$root" "$image"
   say "image ready after $((SECONDS - started)) s: $image (package versions in $image.packages.txt)"
+}
+
+# The first stage unpacks; the second runs inside, with a dpkg that does not sync each file: a root that breaks off is thrown away.
+base_system() {
+  debootstrap --variant=minbase --foreign "$suite" "$1" "$2"
+  mkdir -p "$1/etc/dpkg/dpkg.cfg.d"
+  printf '%s\n' force-unsafe-io 'path-exclude=/usr/share/man/*' 'path-exclude=/usr/share/doc/*' >"$1/etc/dpkg/dpkg.cfg.d/image"
+  unshare --mount --propagation private chroot "$1" /debootstrap/debootstrap --second-stage
 }
 
 drop() { rm -rf --one-file-system "$1"; }

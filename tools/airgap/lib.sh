@@ -31,8 +31,13 @@ step() {
   local label=$1 log=$2 started=$SECONDS pid shown=0 status=0
   shift 2
   say "$label"
+  # a process group of its own, so that an interrupt ends all of it
+  set -m
   "$@" >>"$log" 2>&1 </dev/null &
   pid=$!
+  set +m
+  # shellcheck disable=SC2064 # this very process
+  trap "kill -- -$pid 2>/dev/null; exit 130" INT TERM
   while kill -0 "$pid" 2>/dev/null; do
     sleep 1
     if [ -t 2 ]; then
@@ -43,6 +48,7 @@ step() {
     fi
   done
   wait "$pid" || status=$?
+  trap - INT TERM
   if [ -t 2 ]; then printf '\r\033[K' >&2; fi
   if [ "$status" -ne 0 ]; then
     say "failed after $((SECONDS - started)) s; the end of $log:"

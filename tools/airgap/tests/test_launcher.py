@@ -107,7 +107,7 @@ def test_mirror_without_the_suite_is_named(machine: Machine) -> None:
 
 def test_failed_step_shows_the_end_of_its_log(machine: Machine) -> None:
     done = machine.function('step "2/5 base" "$HOME/log" bash -c "echo broken pipe; exit 7"')
-    assert done.returncode == 7
+    assert done.returncode == 7, done.stderr
     assert "  | broken pipe" in done.stderr
 
 
