@@ -70,7 +70,12 @@ install_script() {
   cat <<EOF
 export DEBIAN_FRONTEND=noninteractive
 apt-get update
-apt-get install -y --no-install-recommends $(grep -v '^#' "$tools/airgap/packages.txt" | tr '\n' ' ')
+# twice: hundreds of packages through a mirror that may lose a connection, or hand out half a file, once
+for attempt in first second; do
+  echo "\$attempt attempt"
+  if apt-get install -y --no-install-recommends --fix-broken $(grep -v '^#' "$tools/airgap/packages.txt" | tr '\n' ' '); then break; fi
+  [ \$attempt = first ]
+done
 update-ca-certificates
 EOF
 }
