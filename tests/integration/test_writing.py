@@ -300,3 +300,13 @@ def test_source_is_iterated_once_and_buffers_may_be_reused(
     path = write_ok(runtime, Reusing(), tmp_path).path
     for i, sample in enumerate(read_back(runtime, path)):
         assert sample.data == i.to_bytes(4, "little")
+
+
+@pytest.mark.parametrize("count", [2047, 2048, 2049, 4096, 6145])
+def test_caches_around_block_borders_come_back_whole(runtime, tmp_path, count: int) -> None:
+    rows = [(i.to_bytes(4, "little"), {"i": i, "text": f"row {i}"}) for i in range(count)]
+    path = write_ok(runtime, Rows("long", rows), tmp_path).path
+    assert (path / "index.bin").stat().st_size == 32 * count
+    for i, sample in enumerate(read_back(runtime, path)):
+        assert (sample.data, sample.metadata) == rows[i]
+    assert i == count - 1
