@@ -37,13 +37,13 @@ def limit_lines(path: str) -> int:
     name = path.rpartition("/")[2]
     if name == "BUILD.bazel":
         return BUILD_LINES
-    if name == "mod.rs" and "/src/" in path:
-        return MOD_RS_LINES
     if name.endswith(".bzl"):
         return MACRO_LINES
     is_test = (
         "/tests/" in f"/{path}" or name in {"tests.rs", "conftest.py"} or name.startswith("test_")
     )
+    if name == "mod.rs" and not is_test:
+        return MOD_RS_LINES
     return TEST_LINES if is_test else SOURCE_LINES
 
 
