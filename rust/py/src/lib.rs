@@ -1,6 +1,7 @@
 //! The native module of `dataset_rt`: registration only.
 //!
 //! Owns the list of what Python sees. Must not decide anything. Invariant: importing it imports no other Python module.
+#![deny(unsafe_code)]
 
 mod classes;
 mod convert;

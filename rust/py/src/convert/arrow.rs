@@ -4,10 +4,7 @@
 //! are things that are no Arrow table at all. Invariant: a stream is consumed at most once, and what Rust keeps is owned by Arrow buffers, never by Python.
 //! Interface: <https://arrow.apache.org/docs/format/CDataInterface/PyCapsuleInterface.html>.
 
-#![allow(
-    unsafe_code,
-    reason = "importing a C stream; one of the three files that may (see ARCHITECTURE)"
-)]
+#![expect(unsafe_code, reason = "a C stream is imported through its raw pointer")]
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
