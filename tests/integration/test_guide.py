@@ -17,8 +17,6 @@ def test_there_are_pages() -> None:
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_code_of_the_page_runs(page: Path, tmp_path: Path, monkeypatch) -> None:
     text = page.read_text(encoding="utf-8")
-    if page.stem == "pytorch":
-        pytest.importorskip("torch")
     monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {"__name__": f"guide_{page.stem}"}
     for match in BLOCK.finditer(text):

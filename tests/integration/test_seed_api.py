@@ -183,7 +183,8 @@ def test_source_protocol_and_result_unions_are_usable() -> None:
 
 
 def test_torch_view_is_sized_and_yields_samples(tmp_path: Path) -> None:
-    torch_data = pytest.importorskip("torch.utils.data")
+    from torch.utils import data as torch_data
+
     runtime = drt.DatasetRuntime(num_workers=2)
     runtime.write_cache(numbered(5), tmp_path, writer_config=drt.WriterConfig(show_progress=False))
     dataset = runtime.cached_dataset(

@@ -5,8 +5,7 @@ import warnings
 import dataset_rt as drt
 import pytest
 from support import flat, ids, open_numbers, planned
-
-torch_data = pytest.importorskip("torch.utils.data")
+from torch.utils import data as torch_data
 
 
 def identity_of(sample: drt.CachedSample) -> int:

@@ -8,9 +8,6 @@ import polars as pl
 import pytest
 from support import flat, ids, open_numbers, payload, planned
 
-torch_data = pytest.importorskip("torch.utils.data")
-torch = pytest.importorskip("torch")
-
 START_METHODS = ["spawn", "forkserver", "fork"]
 
 
