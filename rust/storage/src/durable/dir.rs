@@ -6,13 +6,12 @@
 
 use std::fs::File;
 use std::io;
-use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, Mode, OFlags};
 use rustix::io::Errno;
 
-use super::disk::Disk;
+use super::disk::{Disk, FileIdentity};
 use super::fault::Operation;
 use super::file::DiskFile;
 use crate::error::StorageError;
@@ -22,7 +21,7 @@ use crate::error::StorageError;
 pub struct DirHandle {
     disk: Disk,
     path: PathBuf,
-    dir: OwnedFd,
+    dir: File,
 }
 
 impl DirHandle {
@@ -33,7 +32,7 @@ impl DirHandle {
     pub fn open(disk: &Disk, path: &Path) -> Result<Self, StorageError> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let dir = disk.call(Operation::ReadDir, path, || {
-            Ok(rustix::fs::open(path, flags, Mode::empty())?)
+            Ok(File::from(rustix::fs::open(path, flags, Mode::empty())?))
         })?;
         Ok(Self {
             disk: disk.clone(),
@@ -46,6 +45,17 @@ impl DirHandle {
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Says whether the path still leads to this directory, and not to another one or to nothing.
+    ///
+    /// # Errors
+    /// [`StorageError::Io`].
+    pub fn has_its_path(&self) -> Result<bool, StorageError> {
+        let held = self
+            .disk
+            .call(Operation::Stat, &self.path, || self.dir.metadata())?;
+        Ok(self.disk.identity(&self.path)? == Some(FileIdentity::of(&held)))
     }
 
     /// Opens a file below it to read.

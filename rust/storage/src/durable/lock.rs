@@ -4,7 +4,7 @@
 //! Invariant: whoever holds a [`LockFile`] holds the lock of the file that has the name now: the file's identity is
 //! looked at after locking, because another holder may have removed it between our open and our lock.
 
-use std::fs::OpenOptions;
+use std::fs::{File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -50,26 +50,17 @@ impl LockFile {
     fn acquire(disk: &Disk, path: &Path, create: bool) -> Result<Option<Self>, StorageError> {
         loop {
             let mut held = held_locks();
-            let file = disk.call(Operation::Lock, path, || {
-                let opened = OpenOptions::new()
-                    .read(true)
-                    .write(true)
-                    .create(create)
-                    .truncate(false)
-                    .open(path);
-                let file = match opened {
-                    Err(error) if !create && error.kind() == io::ErrorKind::NotFound => {
-                        return Ok(None);
-                    }
-                    other => other?,
-                };
+            let Some(file) = open(disk, path, create)? else {
+                return Ok(None);
+            };
+            let identity = disk.call(Operation::Lock, path, || {
                 match flock(&file, FlockOperation::NonBlockingLockExclusive) {
-                    Ok(()) => Ok(Some((FileIdentity::of(&file.metadata()?), file))),
+                    Ok(()) => Ok(Some(FileIdentity::of(&file.metadata()?))),
                     Err(Errno::WOULDBLOCK) => Ok(None),
                     Err(error) => Err(error.into()),
                 }
             })?;
-            let Some((identity, file)) = file else {
+            let Some(identity) = identity else {
                 return Ok(None);
             };
             if disk.identity(path)? == Some(identity) {
@@ -107,4 +98,25 @@ impl Drop for LockFile {
             held_locks().close(self.number);
         }
     }
+}
+
+/// Opens the lock file; `None` if it does not exist and is not to be made.
+fn open(disk: &Disk, path: &Path, create: bool) -> Result<Option<File>, StorageError> {
+    let operation = if create {
+        Operation::Create
+    } else {
+        Operation::Open
+    };
+    disk.call(operation, path, || {
+        let mut options = OpenOptions::new();
+        options
+            .read(true)
+            .write(true)
+            .create(create)
+            .truncate(false);
+        match options.open(path) {
+            Err(error) if !create && error.kind() == io::ErrorKind::NotFound => Ok(None),
+            opened => opened.map(Some),
+        }
+    })
 }

@@ -42,7 +42,7 @@ impl Default for OpenOptions {
 /// Stays readable when the cache is rebuilt or removed under its name, as far as files are held open (see
 /// [`OpenOptions`]; without mapping, shards beyond the 64th are opened when they are read).
 pub struct LoadedCache {
-    pub(super) dir: DirHandle,
+    pub(super) dir: Arc<DirHandle>,
     pub(super) manifest: Arc<Manifest>,
     index: CheckedFile,
     metadata: CheckedFile,
@@ -60,7 +60,17 @@ impl LoadedCache {
     /// # Cost
     /// O(files + rows / 2048) time; scans no rows and no records. Memory of a 4096th of index and metadata.
     pub fn open(disk: &Disk, path: &Path, options: OpenOptions) -> Result<Self, StorageError> {
-        let dir = DirHandle::open(disk, path)?;
+        loop {
+            let dir = Arc::new(DirHandle::open(disk, path)?);
+            match Self::open_in(Arc::clone(&dir), options) {
+                // A rebuild took the directory away while it was being opened; another one has its name.
+                Err(_) if !dir.has_its_path()? => {}
+                outcome => return outcome,
+            }
+        }
+    }
+
+    fn open_in(dir: Arc<DirHandle>, options: OpenOptions) -> Result<Self, StorageError> {
         let manifest = Arc::new(read_manifest_in(&dir)?);
         check_lengths(&dir, &manifest)?;
         let table = Arc::new(read_blocks(&dir, &manifest)?);
@@ -79,7 +89,7 @@ impl LoadedCache {
             manifest.metadata.bytes,
             &metadata,
         )
-        .map_err(|fault: Fault| fault.of_cache(path))?;
+        .map_err(|fault: Fault| fault.of_cache(dir.path()))?;
         let shards = Shards::open(&dir, &manifest, options.mapped)?;
         Ok(Self {
             dir,

@@ -1,8 +1,10 @@
 //! Behaviour of the crate as a whole, and the small caches that its tests are made of.
 
 mod failing_io;
+mod locking;
 mod publication;
 mod recorder;
+mod reuse;
 mod round_trip;
 
 use std::collections::BTreeMap;
