@@ -26,9 +26,9 @@ pub(super) struct Span {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ColumnPlace {
     pub(super) kind: ColumnKind,
-    /// Validity bits; empty where the file has none.
+    /// Validity bits of all rows; empty where the file has none.
     pub(super) validity: Span,
-    /// Values of fixed width, bits, or text offsets.
+    /// Values of fixed width, bits, or text offsets: exactly those of the rows.
     pub(super) values: Span,
     /// Text; empty for other kinds.
     pub(super) text: Span,
@@ -174,53 +174,34 @@ fn place_buffers(
         offset: place.body_offset,
         bytes: 0,
     };
-    let mut next = |field, needed: Option<u64>| {
-        let span = spans.next().unwrap_or(Ok(none))?;
-        match needed {
-            Some(needed) if span.bytes >= needed => Ok(span),
-            needed => {
-                let needed = needed.unwrap_or(u64::MAX);
-                Err(out_of_range(
-                    site,
-                    field,
-                    needed,
-                    place.body_bytes,
-                    span.bytes,
-                ))
-            }
+    let mut next = || spans.next().unwrap_or(Ok(none));
+    // The rows decide how much of a buffer counts; what follows is padding, whatever its length.
+    let trimmed = |span: Span, field, needed: Option<u64>| match needed {
+        Some(bytes) if bytes <= span.bytes => Ok(Span { bytes, ..span }),
+        _ => {
+            let min = needed.unwrap_or(u64::MAX);
+            Err(out_of_range(site, field, min, place.body_bytes, span.bytes))
         }
+    };
+    let bitmap_bytes = Some(rows.div_ceil(8));
+    let offset_bytes = |width| {
+        rows.checked_add(1)
+            .and_then(|count| count.checked_mul(width))
     };
     let mut columns = Vec::with_capacity(kinds.len());
     for kind in kinds {
-        let validity = next("validity bytes", Some(0))?;
-        if validity.bytes != 0 && validity.bytes < rows.div_ceil(8) {
-            let needed = rows.div_ceil(8);
-            let most = place.body_bytes;
-            return Err(out_of_range(
-                site,
-                "validity bytes",
-                needed,
-                most,
-                validity.bytes,
-            ));
-        }
-        let values = match kind {
-            ColumnKind::Bool => next("value bytes", Some(rows.div_ceil(8)))?,
-            ColumnKind::Int64 | ColumnKind::Float64 => next("value bytes", rows.checked_mul(8))?,
-            ColumnKind::Utf8 => next(
-                "offset bytes",
-                rows.checked_add(1).and_then(|n| n.checked_mul(4)),
-            )?,
-            ColumnKind::LargeUtf8 => next(
-                "offset bytes",
-                rows.checked_add(1).and_then(|n| n.checked_mul(8)),
-            )?,
+        let validity = match next()? {
+            span if span.bytes == 0 => span,
+            span => trimmed(span, "validity bytes", bitmap_bytes)?,
         };
-        let text = if is_text(&kind) {
-            next("text bytes", Some(0))?
-        } else {
-            none
+        let (field, needed) = match kind {
+            ColumnKind::Bool => ("value bytes", bitmap_bytes),
+            ColumnKind::Int64 | ColumnKind::Float64 => ("value bytes", rows.checked_mul(8)),
+            ColumnKind::Utf8 => ("offset bytes", offset_bytes(4)),
+            ColumnKind::LargeUtf8 => ("offset bytes", offset_bytes(8)),
         };
+        let values = trimmed(next()?, field, needed)?;
+        let text = if is_text(&kind) { next()? } else { none };
         columns.push(ColumnPlace {
             kind: *kind,
             validity,
