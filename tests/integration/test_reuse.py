@@ -127,6 +127,7 @@ def test_threads_with_one_name_build_once(runtime, tmp_path) -> None:
         thread.start()
     for thread in threads:
         thread.join(60)
+    assert isinstance(results["builder"], drt.CacheWriteSuccess), results
     assert results["builder"].status == "built"
     assert (results["waiter"].status, results["waiter"].row_count) == ("reused", 2)
     assert waiter.iterations == 0
