@@ -1,0 +1,1 @@
+"""The side that plans, starts contenders, keeps result lines and writes the report."""
