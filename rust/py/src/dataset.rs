@@ -15,6 +15,7 @@ use pyo3::types::PyDict;
 
 use crate::convert::arrow::{ArrowTable, import_table};
 use crate::convert::config::reader_fields;
+use crate::convert::integer::whole_number;
 use crate::convert::state::{state_from_dict, state_to_dict};
 use crate::error::CoreError;
 use crate::iterator::SampleIterator;
@@ -135,12 +136,18 @@ impl Dataset {
     fn get_items<'py>(
         &self,
         py: Python<'py>,
-        ids: Vec<(u32, u64)>,
+        ids: Vec<(Bound<'py, PyAny>, Bound<'py, PyAny>)>,
     ) -> Result<Vec<Bound<'py, PyAny>>, CoreError> {
-        let ids: Vec<_> = ids
-            .into_iter()
-            .map(|(cache, sample)| (CacheId::new(cache), SampleId::new(sample)))
-            .collect();
+        let ids = ids.iter().map(|(cache, sample)| {
+            let cache = whole_number("cache_id", cache)?;
+            let sample = SampleId::new(whole_number("sample_id", sample)?);
+            // No dataset has that many caches: the last id names none.
+            Ok((
+                CacheId::new(u32::try_from(cache).unwrap_or(u32::MAX)),
+                sample,
+            ))
+        });
+        let ids = ids.collect::<Result<Vec<_>, CoreError>>()?;
         let snapshot = self.0.snapshot();
         let payloads =
             self.0
@@ -179,22 +186,6 @@ impl Dataset {
         }
         Window::part(&self.0.claim_window()?, index, count, drop_uneven, pad)
     }
-}
-
-/// A count or position that a user gave; anything but an integer from 0 to 2^64 - 1 is refused by name.
-fn whole_number(option: &str, value: &Bound<'_, PyAny>) -> Result<u64, CoreError> {
-    if value.is_instance_of::<pyo3::types::PyBool>()
-        || value.hasattr("__index__").is_ok_and(|has| !has)
-    {
-        let given = crate::convert::metadata::type_name(value);
-        return Err(pyo3::exceptions::PyTypeError::new_err(format!(
-            "{option} wants an integer, a {given} was given"
-        ))
-        .into());
-    }
-    value
-        .extract()
-        .map_err(|_| CoreError::option(option, value, "an integer from 0 to 2**64 - 1"))
 }
 
 fn plan_table(plan: &[PlannedDraw]) -> Result<ArrowTable, CoreError> {

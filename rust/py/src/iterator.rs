@@ -10,6 +10,7 @@ use dataset_rt_reader::{ClaimedWindow, Readiness, SampleIterator as CoreIterator
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
+use crate::convert::integer::whole_number;
 use crate::convert::state::{state_from_dict, state_to_dict};
 use crate::error::CoreError;
 use crate::sample::{BytesSink, SampleFactory};
@@ -109,7 +110,8 @@ impl SampleIterator {
         Ok(self.lock(py)?.position())
     }
 
-    fn skip(&self, py: Python<'_>, draws: u64) -> Result<(), CoreError> {
+    fn skip(&self, py: Python<'_>, draws: &Bound<'_, PyAny>) -> Result<(), CoreError> {
+        let draws = whole_number("n", draws)?;
         self.lock(py)?.skip(draws);
         Ok(())
     }

@@ -41,7 +41,14 @@ mod _native {
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         module.add("__version__", env!("CARGO_PKG_VERSION"))?;
-        module.add("__build_profile__", if cfg!(debug_assertions) { "debug" } else { "release" })?;
+        module.add(
+            "__build_profile__",
+            if cfg!(debug_assertions) {
+                "debug"
+            } else {
+                "release"
+            },
+        )?;
         crate::fork::register(module.py())
     }
 }

@@ -18,6 +18,7 @@ use dataset_rt_storage::load::LoadedCache;
 use pyo3::prelude::*;
 
 use crate::convert::config::{WriterSettings, reader_options};
+use crate::convert::integer::whole_number;
 use crate::dataset::Dataset;
 use crate::error::CoreError;
 use crate::profile::{ProfiledSource, write_profile};
@@ -119,15 +120,9 @@ impl Runtime {
 impl Runtime {
     #[new]
     fn new(num_workers: &Bound<'_, PyAny>) -> Result<Self, CoreError> {
-        if num_workers.hasattr("__index__").is_ok_and(|has| !has) {
-            let given = crate::convert::metadata::type_name(num_workers);
-            return Err(pyo3::exceptions::PyTypeError::new_err(format!(
-                "num_workers wants an integer, a {given} was given"
-            ))
-            .into());
-        }
         let refused = || CoreError::option("num_workers", num_workers, "an integer from 1 to 1024");
-        let workers: usize = num_workers.extract().map_err(|_| refused())?;
+        let workers =
+            usize::try_from(whole_number("num_workers", num_workers)?).unwrap_or(usize::MAX);
         if workers == 0 || workers > MAX_WORKERS {
             return Err(refused());
         }

@@ -3,5 +3,6 @@
 pub(crate) mod arrow;
 pub(crate) mod bytes;
 pub(crate) mod config;
+pub(crate) mod integer;
 pub(crate) mod metadata;
 pub(crate) mod state;
