@@ -120,7 +120,8 @@ def save_plot(file: Path, before: list[int], after: list[int]) -> None:
 
 def default_cache() -> Path:
     """A folder below the directory the user stands in, under ``bazel run`` too."""
-    return Path(os.environ.get("BUILD_WORKING_DIRECTORY", ".")) / "dataset_rt_quickstart"
+    folders = (os.environ.get(name) for name in ("BUILD_WORKING_DIRECTORY", "TEST_TMPDIR"))
+    return Path(next(filter(None, folders), ".")) / "dataset_rt_quickstart"
 
 
 def main() -> None:
