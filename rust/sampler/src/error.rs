@@ -104,6 +104,14 @@ pub enum SamplerError {
         /// The last position.
         limit: u64,
     },
+    /// A range of positions that is turned round or leaves the stream.
+    #[error("positions {start} to {stop} are no range of a stream")]
+    PositionRange {
+        /// First position.
+        start: u64,
+        /// Position behind the last one.
+        stop: u64,
+    },
     /// A row outside the table.
     #[error("row {row} does not exist in a table of {rows} rows")]
     NoSuchRow {
@@ -171,6 +179,7 @@ impl SamplerError {
             | Self::Partition { .. }
             | Self::PartitionTail
             | Self::Position { .. }
+            | Self::PositionRange { .. }
             | Self::NoSuchRow { .. } => ErrorKind::InvalidInput,
         }
     }

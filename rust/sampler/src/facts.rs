@@ -71,6 +71,14 @@ impl SamplerError {
                 facts = facts.with_values(format_args!("at most {limit}"), position);
                 facts.field = Some("position".to_owned());
             }
+            Self::PositionRange { start, stop } => {
+                let limit = crate::LAST_POSITION + 1;
+                facts = facts.with_values(
+                    format_args!("start <= stop <= {limit}"),
+                    format_args!("{start}..{stop}"),
+                );
+                facts.field = Some("start, stop".to_owned());
+            }
             Self::NoSuchRow { row, rows } => {
                 facts = facts.with_values(format_args!("a row below {rows}"), row)
             }

@@ -10,14 +10,16 @@ mod error;
 mod facts;
 mod population;
 #[cfg(test)]
+mod statistics;
+#[cfg(test)]
 mod testing;
 #[cfg(test)]
 mod vectors;
 
 pub use draw::{
     Cursor, CycleOrder, DrawMode, DrawStream, LAST_POSITION, MAX_ROWS, Partition, PositionRun,
-    RowSamples, STATE_VERSION, SamplingTables, StreamKey, StreamState, TableParts, Tail,
-    WeightParts, Window, WindowProgress, draw_seed,
+    RowSamples, STATE_VERSION, SamplingReport, SamplingTables, StreamKey, StreamState, TableParts,
+    Tail, WeightParts, Window, WindowProgress, draw_seed,
 };
 pub use error::{
     NAMED_ROWS, RowRule, SamplerError, StateField, TablePart, TableRule, WantedColumn,

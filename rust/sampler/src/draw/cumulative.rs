@@ -16,7 +16,7 @@ const UNITS: f64 = (1_u64 << 62) as f64;
 pub(crate) const UNITS_LIMIT: u64 = 1 << 63;
 
 /// Entries that are looked at one by one before the search halves what is left.
-const LINEAR_STEPS: u32 = 8;
+const LINEAR_STEPS: usize = 8;
 
 /// Cumulative sums of the rows' units, with the guide into them.
 ///
@@ -162,43 +162,55 @@ impl Cumulative {
         }
     }
 
-    /// Where the search for `number` starts: no row before it can be the one.
+    /// Where the search for `number` starts: no row before it can be the one. Behind the rows if the guide ends too early.
     #[inline]
-    pub(crate) fn guess(&self, number: u64) -> Option<u32> {
-        self.guide
-            .get(usize::try_from(number >> self.shift).ok()?)
-            .copied()
+    pub(crate) fn guess(&self, number: u64) -> u32 {
+        let bucket = usize::try_from(number >> self.shift).unwrap_or(usize::MAX);
+        self.guide.get(bucket).copied().unwrap_or(u32::MAX)
     }
 
-    /// The first row whose sum exceeds `number`, searched from `guess` on.
+    /// Sum of a guessed row; 0, which no number is below, if there is no such row.
+    #[inline]
+    pub(crate) fn sum_of(&self, guess: u32) -> u64 {
+        usize::try_from(guess)
+            .ok()
+            .and_then(|row| self.sums.get(row))
+            .copied()
+            .unwrap_or_default()
+    }
+
+    /// The first row whose sum exceeds `number`, searched from `guess` on; `sum` is that of the guess.
     ///
     /// # Errors
     /// [`SamplerError::DamagedTables`] when no row fits there.
     #[inline]
-    pub(crate) fn search(&self, number: u64, guess: Option<u32>) -> Result<u64, SamplerError> {
-        let start = guess
-            .and_then(|row| usize::try_from(row).ok())
-            .unwrap_or(usize::MAX);
-        let mut row = start;
-        let mut step = 0;
-        loop {
-            match self.sums.get(row) {
-                Some(sum) if *sum > number => break,
-                Some(_) if step < LINEAR_STEPS => {
-                    row += 1;
-                    step += 1;
-                }
-                Some(_) => {
-                    row = self.halve(number, row);
-                    break;
-                }
-                None => return Err(self.misled(number, start)),
-            }
-        }
-        if self.sum_before(row) <= number && self.sums.get(row).is_some_and(|sum| *sum > number) {
+    pub(crate) fn search(&self, number: u64, guess: u32, sum: u64) -> Result<u64, SamplerError> {
+        let start = usize::try_from(guess).unwrap_or(usize::MAX);
+        let row = if sum > number {
+            start
+        } else {
+            self.search_behind(number, start)
+        };
+        let fits =
+            self.sum_before(row) <= number && self.sums.get(row).is_some_and(|sum| *sum > number);
+        if fits {
             Ok(row as u64)
         } else {
             Err(self.misled(number, start))
+        }
+    }
+
+    /// The search behind a row that is too small; any row when the tables are damaged.
+    #[inline]
+    fn search_behind(&self, number: u64, start: usize) -> usize {
+        let behind = self.sums.get(start.saturating_add(1)..).unwrap_or_default();
+        match behind
+            .iter()
+            .take(LINEAR_STEPS)
+            .position(|sum| *sum > number)
+        {
+            Some(steps) => start + 1 + steps,
+            None => self.halve(number, start),
         }
     }
 
@@ -214,7 +226,7 @@ impl Cumulative {
                 end.saturating_add(1).min(self.sums.len())
             });
         let within = self.sums.get(row..end).unwrap_or_default();
-        row + within.partition_point(|sum| *sum <= number)
+        row.saturating_add(within.partition_point(|sum| *sum <= number))
     }
 
     #[inline]

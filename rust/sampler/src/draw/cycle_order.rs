@@ -10,19 +10,10 @@ use arrow_buffer::ScalarBuffer;
 use dataset_rt_format::Seed;
 
 use crate::draw::cumulative::Cumulative;
-use crate::draw::exponential::key_bits;
-use crate::draw::philox::{Domain, Words, scale};
+use crate::draw::keys::Keys;
+use crate::draw::splitters::Splitters;
 use crate::draw::tables::damaged;
 use crate::error::{SamplerError, TablePart, TableRule};
-
-/// Rows per run, on average, until there are [`MOST_RUNS`].
-const RUN_ROWS: usize = 4096;
-
-/// The most runs; finding the run of a key then takes ten comparisons in 8 KiB.
-const MOST_RUNS: usize = 1024;
-
-/// Keys that are looked at per run to cut the runs about equally long.
-const SAMPLED_KEYS_PER_RUN: usize = 32;
 
 /// The rows of one cycle as a list of runs; a run of a listed permutation is final, others sort when read.
 ///
@@ -99,16 +90,12 @@ impl CycleOrder {
         cycle: u64,
         weights: &Cumulative,
     ) -> Result<Self, SamplerError> {
-        let keys = Keys {
-            words: Words::new(seed, Domain::ExponentialKeys),
-            cycle,
-            weights,
-        };
-        let splitters = keys.splitters()?;
+        let keys = Keys::new(seed, cycle, weights);
+        let splitters = Splitters::cut(&keys)?;
         let mut run_of_row = Vec::with_capacity(weights.sums().len());
-        let mut run_ends = vec![0_u32; splitters.len() + 1];
+        let mut run_ends = vec![0_u32; splitters.runs()];
         keys.for_each(|key| {
-            let run = splitters.partition_point(|splitter| *splitter <= key);
+            let run = splitters.run_of(key);
             if let Some(len) = run_ends.get_mut(run) {
                 *len += 1;
             }
@@ -165,17 +152,17 @@ impl CycleOrder {
             let rule = TableRule::Below(self.rows.len() as u64 + 1);
             return Err(damaged(TablePart::Order, run as u64, rule, end as u64));
         };
-        let keys = Keys {
-            words: Words::new(seed, Domain::ExponentialKeys),
-            cycle: self.cycle,
-            weights,
-        };
+        let keys = Keys::new(seed, self.cycle, weights);
         let mut keyed = Vec::with_capacity(entries.len());
         for row in entries {
-            keyed.push((keys.of(*row)?, *row));
+            // Key and row as one integer: sorting integers takes no branches.
+            keyed.push(u128::from(keys.of(*row)?) << 32 | u128::from(*row));
         }
         keyed.sort_unstable();
-        let rows = keyed.into_iter().map(|(_, row)| row).collect();
+        let rows = keyed
+            .into_iter()
+            .map(|keyed| u32::try_from(keyed & u128::from(u32::MAX)).unwrap_or_default())
+            .collect();
         Ok(Run {
             start,
             rows: RunRows::Sorted(rows),
@@ -205,69 +192,6 @@ impl Run {
             RunRows::Listed(rows) => rows.get(within).copied(),
             RunRows::Sorted(rows) => rows.get(within).copied(),
         }
-    }
-}
-
-/// The exponential keys of one cycle.
-struct Keys<'a> {
-    words: Words,
-    cycle: u64,
-    weights: &'a Cumulative,
-}
-
-impl Keys<'_> {
-    fn of(&self, row: u32) -> Result<u64, SamplerError> {
-        let [word0, word1, word2, word3] = self.words.block(u64::from(row / 4), self.cycle);
-        let word = match row % 4 {
-            0 => word0,
-            1 => word1,
-            2 => word2,
-            _ => word3,
-        };
-        let units = self
-            .weights
-            .units(usize::try_from(row).unwrap_or(usize::MAX))?;
-        Ok(key_bits(word, units))
-    }
-
-    /// Shows every key, in row order.
-    fn for_each(&self, mut show: impl FnMut(u64)) -> Result<(), SamplerError> {
-        let mut before = 0;
-        for (block, sums) in (0..).zip(self.weights.sums().chunks(4)) {
-            for (word, sum) in self.words.block(block, self.cycle).into_iter().zip(sums) {
-                let units = sum.wrapping_sub(before);
-                if *sum <= before || units > self.weights.total() {
-                    let rule = TableRule::Above(before);
-                    return Err(damaged(TablePart::Sums, block * 4, rule, *sum));
-                }
-                before = *sum;
-                show(key_bits(word, units));
-            }
-        }
-        Ok(())
-    }
-
-    /// Keys that cut the rows into about equal runs, found from a sample of them.
-    fn splitters(&self) -> Result<Vec<u64>, SamplerError> {
-        let rows = self.weights.sums().len();
-        let runs = (rows / RUN_ROWS).clamp(1, MOST_RUNS);
-        let mut sample = Vec::with_capacity(runs * SAMPLED_KEYS_PER_RUN);
-        if runs > 1 {
-            // Any rows would do, as long as no pattern of the table can hide from them.
-            for number in 0..(runs * SAMPLED_KEYS_PER_RUN) as u64 {
-                let word = number
-                    .wrapping_add(self.cycle)
-                    .wrapping_mul(0x9E37_79B9_7F4A_7C15);
-                let row = scale(word, rows as u64);
-                sample.push(self.of(u32::try_from(row).unwrap_or_default())?);
-            }
-        }
-        sample.sort_unstable();
-        Ok(sample
-            .into_iter()
-            .skip(SAMPLED_KEYS_PER_RUN)
-            .step_by(SAMPLED_KEYS_PER_RUN)
-            .collect())
     }
 }
 

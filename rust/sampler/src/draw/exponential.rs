@@ -41,7 +41,19 @@ pub(crate) fn exponential(word: u64) -> u128 {
 /// comes first, and equal keys are ordered by row.
 #[inline]
 pub(crate) fn key_bits(word: u64, units: u64) -> u64 {
-    (exponential(word) as f64 / units as f64).to_bits()
+    (nearest_float(exponential(word)) / units as f64).to_bits()
+}
+
+/// The float64 nearest to `value`, ties to even: what `as` gives, but without a call per row.
+#[inline]
+fn nearest_float(value: u128) -> f64 {
+    let shift = 64_u32.saturating_sub(value.leading_zeros());
+    let upper = value >> shift;
+    // A bit below the 64 that are kept only matters as "there is more": the last kept bit can say so.
+    let more = u64::from(upper << shift != value);
+    let kept = u64::try_from(upper).unwrap_or(u64::MAX) | more;
+    let power = f64::from_bits(u64::from(1023 + shift) << 52);
+    kept as f64 * power
 }
 
 #[cfg(test)]

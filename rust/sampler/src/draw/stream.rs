@@ -206,16 +206,26 @@ fn weighted_rows(
     positions: Positions,
     rows: &mut [RowIndex],
 ) -> Result<(), SamplerError> {
+    if let [row] = rows {
+        let number = scale(words.first(positions.start), weights.total());
+        let guess = weights.guess(number);
+        *row = RowIndex::new(weights.search(number, guess, weights.sum_of(guess))?);
+        return Ok(());
+    }
     let mut numbers = [0_u64; BLOCK];
-    let mut guesses = [None; BLOCK];
+    let mut guesses = [0_u32; BLOCK];
+    let mut sums = [0_u64; BLOCK];
     for ((index, number), _) in (0..).zip(&mut numbers).zip(&*rows) {
         *number = scale(words.first(positions.at(index)), weights.total());
     }
     for ((guess, number), _) in guesses.iter_mut().zip(&numbers).zip(&*rows) {
         *guess = weights.guess(*number);
     }
-    for ((row, number), guess) in rows.iter_mut().zip(&numbers).zip(&guesses) {
-        *row = RowIndex::new(weights.search(*number, *guess)?);
+    for ((sum, guess), _) in sums.iter_mut().zip(&guesses).zip(&*rows) {
+        *sum = weights.sum_of(*guess);
+    }
+    for (((row, number), guess), sum) in rows.iter_mut().zip(&numbers).zip(&guesses).zip(&sums) {
+        *row = RowIndex::new(weights.search(*number, *guess, *sum)?);
     }
     Ok(())
 }

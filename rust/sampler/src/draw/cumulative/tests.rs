@@ -9,7 +9,8 @@ fn built(weights: &[f64]) -> Cumulative {
 }
 
 fn row_of(sums: &Cumulative, number: u64) -> Result<u64, SamplerError> {
-    sums.search(number, sums.guess(number))
+    let guess = sums.guess(number);
+    sums.search(number, guess, sums.sum_of(guess))
 }
 
 /// The rule itself, without a guide.

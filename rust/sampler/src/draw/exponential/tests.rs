@@ -56,6 +56,12 @@ proptest! {
     }
 
     #[test]
+    fn float_of_any_integer_is_the_nearest(value in any::<u128>(), shift in 0_u32..128, low in any::<u8>()) {
+        let value = (value >> shift) ^ u128::from(low);
+        prop_assert_eq!(nearest_float(value), value as f64);
+    }
+
+    #[test]
     fn exponential_never_falls_where_words_rise(word in any::<u64>(), step in 1_u64..1000, shift in 0_u32..50) {
         let next = word.saturating_add(step << shift);
         prop_assert!(exponential(next) >= exponential(word));
