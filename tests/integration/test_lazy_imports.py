@@ -81,3 +81,19 @@ def test_version_is_that_of_the_core() -> None:
     from dataset_rt import _native
 
     assert drt.__version__ == _native.__version__
+
+
+def test_everything_but_torch_works_without_torch() -> None:
+    code = """
+import sys
+sys.modules["torch"] = None
+from dataset_rt import *
+assert CachedDataset and ReaderConfig(seed=1)
+try:
+    SizedTorchIterableDataset()
+except ImportError as error:
+    assert "pip install torch" in str(error)
+else:
+    raise AssertionError("made without torch")
+"""
+    loaded_after(code)
