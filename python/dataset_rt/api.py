@@ -115,7 +115,7 @@ def __getattr__(name: str) -> Any:
     try:
         value = getattr(import_module(f"dataset_rt.{home}"), name)
     except ImportError as error:
-        if error.name != "torch":
+        if (error.name or "").partition(".")[0] != "torch":
             raise
         value = getattr(import_module("dataset_rt.integrations.without_torch"), name)
     globals()[name] = value
