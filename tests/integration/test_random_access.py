@@ -43,5 +43,5 @@ def test_unknown_identity_is_a_lookup_error_with_fields(runtime, tmp_path, ident
 
 @pytest.mark.parametrize("identity", [(0, -1), (-1, 0), (0, "1"), (0, 1.0), (0, None)])
 def test_identities_are_counts(runtime, tmp_path, identity) -> None:
-    with pytest.raises((TypeError, OverflowError, drt.UnknownSampleError)):
+    with pytest.raises((TypeError, drt.InvalidConfigError, drt.UnknownSampleError)):
         open_numbers(runtime, tmp_path).get_item(*identity)
