@@ -1,5 +1,7 @@
 //! Behaviour of the crate as a whole, and the small caches that its tests are made of.
 
+mod any_bytes;
+mod damage;
 mod failing_io;
 mod locking;
 mod publication;
