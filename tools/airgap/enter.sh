@@ -35,13 +35,20 @@ directory_inside() {
   esac
 }
 
-# server_pid: the Bazel server of this workspace, if one runs in this very image.
+# server_pid: the Bazel server of this workspace, if one runs in this very image. One that runs elsewhere is ended:
+# a client would be served by it, with the programs of another image.
 server_pid() {
   local base pid
   base=$output_root/$(printf %s "$workspace" | md5sum | cut -d' ' -f1)
   pid=$(cat "$base/server/server.pid.txt" 2>/dev/null) || return 1
-  [ "$(cat "/proc/$pid/root/opt/recipe" 2>/dev/null)" = "$recipe" ] || return 1
-  printf '%s\n' "$pid"
+  grep -qs '^bazel(' "/proc/$pid/cmdline" || return 1
+  if [ "$(cat "/proc/$pid/root/opt/recipe" 2>/dev/null)" = "$recipe" ]; then
+    printf '%s\n' "$pid"
+    return
+  fi
+  say "ending the Bazel server that runs in another image"
+  kill "$pid" && timeout 60 tail --pid="$pid" -f /dev/null
+  return 1
 }
 
 # enter_again PID CMD...: CMD in the namespace of a running server. A client in a namespace of its own

@@ -132,6 +132,29 @@ def test_overlay_for_another_version_is_refused_by_name(machine: Machine) -> Non
     assert "the image has bazel-bootstrap 8.0" in done.stderr
 
 
+def test_server_of_another_image_is_ended(machine: Machine) -> None:
+    script = """
+    bash -c 'exec -a "bazel(a)" sleep 60' &
+    base=$output_root/$(printf %s "$workspace" | md5sum | cut -d' ' -f1)/server
+    mkdir -p "$base" && echo $! >"$base/server.pid.txt"
+    until grep -qs "^bazel(" "/proc/$!/cmdline"; do sleep 0.05; done
+    server_pid || echo none
+    kill -0 $! 2>/dev/null || echo ended
+    """
+    assert machine.function(script).stdout == "none\nended\n"
+
+
+def test_process_that_is_no_server_is_left_alone(machine: Machine) -> None:
+    script = """
+    sleep 60 &
+    base=$output_root/$(printf %s "$workspace" | md5sum | cut -d' ' -f1)/server
+    mkdir -p "$base" && echo $! >"$base/server.pid.txt"
+    server_pid || echo none
+    kill $! && echo left
+    """
+    assert machine.function(script).stdout == "none\nleft\n"
+
+
 def test_proxies_reach_the_image_and_nothing_else_does(machine: Machine) -> None:
     done = machine.function("image_environment", https_proxy="http://proxy.example", SECRET="s")
     assert "https_proxy=http://proxy.example" in done.stdout
