@@ -20,6 +20,7 @@ _toml: Any = import_module("tomllib")  # of Python 3.11; the package itself supp
 
 Kind = Literal["read", "batches", "get_item", "write", "verify", "growth", "loader"]
 Quantity = Literal["speed", "cpu", "cpu_us", "wall_ms", "switches", "private_mib", "worker_mib"]
+_COMPARED = {"speed", "cpu", "worker_mib"}
 Positive = Annotated[int, Field(gt=0)]
 
 
@@ -99,9 +100,11 @@ class Target(_Data):
     """One line of what is aimed at, for ``contender``.
 
     Attributes:
-        quantity: ``speed`` is the other's wall time by ours and ``cpu`` our CPU time by the
-            other's, both paired by round; the rest are absolute.
-        over: The contender or group a ratio is to.
+        quantity: ``speed`` is the other's wall time by ours, ``cpu`` our CPU time by the
+            other's, ``worker_mib`` what our worker holds more than the other's, all paired
+            by round; the rest are absolute.
+        over: The contender or group that is the other.
+        rows: The row count this is for; every one if left out.
         step: Which step of the trial; the trial's kind if left out.
     """
 
@@ -109,6 +112,7 @@ class Target(_Data):
     over: str | None = None
     contender: str = "ours"
     step: str = ""
+    rows: int | None = None
     at_least: float | None = None
     at_most: float | None = None
 
@@ -116,8 +120,8 @@ class Target(_Data):
     def _complete(self) -> Target:
         if (self.at_least is None) == (self.at_most is None):
             raise ValueError("exactly one of at_least and at_most is wanted")
-        if (self.over is not None) != (self.quantity in {"speed", "cpu"}):
-            raise ValueError(f"{self.quantity}: 'over' goes with the ratios speed and cpu only")
+        if (self.over is not None) != (self.quantity in _COMPARED):
+            raise ValueError(f"{self.quantity}: 'over' goes with {sorted(_COMPARED)} only")
         return self
 
 
@@ -143,6 +147,11 @@ class Definition(_Data):
     def draws(self) -> int:
         """Samples of one pass."""
         return self.workload.draws or self.records.rows
+
+    @property
+    def own_targets(self) -> list[Target]:
+        """The targets for this row count."""
+        return [each for each in self.targets if each.rows in {None, self.records.rows}]
 
     def workload_message(self) -> dict[str, Any]:
         """The workload as the contender's process takes it."""

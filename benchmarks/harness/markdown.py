@@ -23,7 +23,7 @@ _WORDS = {
     "wall_ms": "ms",
     "switches": "context switches per sample",
     "private_mib": "MiB of private memory more",
-    "worker_mib": "MiB of private memory of a worker",
+    "worker_mib": "MiB of private memory of a worker, more than that of",
 }
 
 
@@ -85,7 +85,7 @@ def _table(table: StepTable, kind: str) -> list[str]:
 
 
 def _aim(target: Target) -> str:
-    bound = f"at least {target.at_least}" if target.at_least else f"at most {target.at_most}"
+    bound = f"at least {target.at_least}" if target.at_most is None else f"at most {target.at_most}"
     step = f"{target.step}: " if target.step else ""
     over = f" {target.over}" if target.over else ""
     return f"{step}{_WORDS[target.quantity]}{over}, {bound}"

@@ -41,6 +41,11 @@ def paired_ratios(above: ByRound, below: ByRound) -> list[float]:
     return [above[number] / below[number] for number in shared if below[number]]
 
 
+def paired_differences(above: ByRound, below: ByRound) -> list[float]:
+    """Difference in each round that both took part in, in round order."""
+    return [above[number] - below[number] for number in sorted(above.keys() & below.keys())]
+
+
 def best_of(members: Iterable[ByRound]) -> dict[int, float]:
     """The least value of each round over several contenders."""
     best: dict[int, float] = {}

@@ -6,7 +6,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from benchmarks.harness.lines import StepLine, TrialLine, refuse_debug
-from benchmarks.harness.statistics import ByRound, Spread, best_of, paired_ratios, spread
+from benchmarks.harness.statistics import (
+    ByRound,
+    Spread,
+    best_of,
+    paired_differences,
+    paired_ratios,
+    spread,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -122,14 +129,23 @@ class _Measured:
         )
         return spread(ratios) if ratios else None
 
+    def _difference(self, step: str, target: Target) -> Spread | None:
+        more = paired_differences(
+            self.by_round(step, target.contender, target.quantity),
+            self.by_round(step, target.over or "", target.quantity),
+        )
+        return spread(more) if more else None
+
     def verdict(self, target: Target, kind: str) -> Verdict:
         """Hold one target against what was measured."""
         step = target.step or kind
         if target.over is not None:
             if target.quantity == "speed":
                 found = self.ratio(step, "wall_us", target.over, target.contender)
-            else:
+            elif target.quantity == "cpu":
                 found = self.ratio(step, "cpu_us", target.contender, target.over)
+            else:
+                found = self._difference(step, target)
             return Verdict(target, found)
         values = self.by_round(step, target.contender, target.quantity)
         return Verdict(target, spread(values.values()) if values else None)
@@ -167,7 +183,7 @@ def summarize(
         rounds=len(measured.rounds),
         tables=tables,
         verdicts=[
-            measured.verdict(target, definition.workload.kind) for target in definition.targets
+            measured.verdict(target, definition.workload.kind) for target in definition.own_targets
         ],
         failures=failures or {},
     )

@@ -70,6 +70,13 @@ def test_list_of_rows_gives_one_definition_each():
     assert found[0].digest() != found[1].digest()
 
 
+def test_targets_may_be_for_one_row_count():
+    text = TEXT.replace("rows = 100", "rows = [10, 20]")
+    text += '[[targets]]\nquantity = "wall_ms"\nat_most = 1.0\nrows = 20\n'
+    found = list(read_definition(text, "growth"))
+    assert [len(each.own_targets) for each in found] == [0, 1]
+
+
 def test_digest_changes_with_the_work_and_not_with_words():
     base = one(TEXT)
     assert one(TEXT.replace("Reading", "Other words")).digest() == base.digest()

@@ -9,7 +9,7 @@ from benchmarks.harness.markdown import duration, number, with_range
 from benchmarks.harness.report import write_report
 from benchmarks.harness.statistics import Spread
 from benchmarks.harness.summary import summarize
-from benchmarks.tests.lines import definition, line, lines
+from benchmarks.tests.lines import TEXT, definition, line, lines
 
 
 def row_of(summary, contender):
@@ -37,6 +37,26 @@ def test_rows_are_ordered_by_cpu_time():
 def test_verdicts_say_met_missed_and_not_measured():
     verdicts = summarize(definition(), lines()).verdicts
     assert [verdict.is_met for verdict in verdicts] == [True, False, True, None]
+
+
+def test_memory_of_a_worker_is_compared_by_difference():
+    text = TEXT + '[[targets]]\nquantity = "worker_mib"\nover = "floor"\nat_most = 15.0\n'
+    held = {"ours": 40 << 20, "floor": 30 << 20}
+    found = [
+        each.model_copy(
+            update={
+                "steps": {
+                    "read": each.steps["read"].model_copy(
+                        update={"child_private_bytes": held.get(each.contender, 0)}
+                    )
+                }
+            }
+        )
+        for each in lines()
+    ]
+    verdict = summarize(definition(text), found).verdicts[-1]
+    assert verdict.found == Spread(10.0, 10.0, 10.0, 3)
+    assert verdict.is_met
 
 
 def test_lines_survive_the_file(tmp_path):

@@ -2,7 +2,13 @@
 
 import pytest
 
-from benchmarks.harness.statistics import Spread, best_of, paired_ratios, spread
+from benchmarks.harness.statistics import (
+    Spread,
+    best_of,
+    paired_differences,
+    paired_ratios,
+    spread,
+)
 
 
 def test_spread_of_odd_and_even_counts():
@@ -19,6 +25,10 @@ def test_ratios_pair_rounds_and_pass_over_missing_and_zero():
     above = {0: 10.0, 1: 30.0, 2: 5.0, 4: 1.0}
     below = {0: 5.0, 1: 10.0, 2: 0.0, 3: 7.0}
     assert paired_ratios(above, below) == [2.0, 3.0]
+
+
+def test_differences_pair_rounds():
+    assert paired_differences({0: 5.0, 1: 9.0}, {1: 4.0, 2: 1.0}) == [5.0]
 
 
 def test_ratio_of_medians_is_not_the_median_of_ratios():
