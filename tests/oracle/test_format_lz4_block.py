@@ -48,3 +48,10 @@ def test_encoded_blocks_decode(parts: list[tuple[bytes, int]]) -> None:
     block = lz4_block.encode(raw)
     assert lz4_block.decode(block, len(raw)) == raw
     assert len(raw) <= 255 * len(block)
+
+
+@pytest.mark.parametrize("distance", [65_534, 65_535, 65_536, 65_537])
+def test_far_matches_are_used_up_to_the_largest_offset(distance: int) -> None:
+    filler = b"".join(number.to_bytes(3, "big") for number in range(distance // 3 + 1))
+    raw = b"\xff" * 8 + filler[: distance - 8] + b"\xff" * 8 + bytes(range(100, 120))
+    assert lz4_block.decode(lz4_block.encode(raw), len(raw)) == raw

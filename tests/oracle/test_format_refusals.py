@@ -1,5 +1,6 @@
 """What FORMAT.md says a reader must refuse, the oracle refuses."""
 
+import contextlib
 import json
 import struct
 from collections.abc import Callable
@@ -8,6 +9,7 @@ from typing import Any
 
 import pytest
 from cache_format import Cache, FormatError, OriginalFormatError, UnsupportedError, WriteOptions
+from cache_format.hashes import content_digest, file_digest
 from cache_format.json_text import decode_strict, encode_sealed
 from cache_format.manifest import decode_manifest, decode_origin
 from cache_format.reader import check_blocks
@@ -19,10 +21,14 @@ MANIFEST = json.loads(FILES["manifest.json"])
 
 
 def edited(change: Callable[[dict[str, Any]], object]) -> bytes:
-    """The manifest after an edit, under a checksum that fits."""
+    """The manifest after an edit, under digests that fit."""
     manifest = json.loads(FILES["manifest.json"])
     change(manifest)
     manifest.pop("checksum", None)
+    if manifest["content_digest"] == MANIFEST["content_digest"]:
+        listed = [(entry["path"], entry["bytes"], entry["xxh3_128"]) for entry in manifest["files"]]
+        with contextlib.suppress(ValueError, TypeError, struct.error):
+            manifest["content_digest"] = content_digest(manifest["sample_count"], listed)
     return encode_sealed(manifest)
 
 
@@ -72,14 +78,15 @@ def test_changed_byte_of_the_manifest_is_refused(at: int) -> None:
         lambda m: m["compression"].update(ratio=None),
         lambda m: m["metadata_schema"].reverse(),
         lambda m: m["metadata_schema"].append(m["metadata_schema"][-1]),
-        lambda m: m["metadata_schema"].append({"name": "weight", "type": "bool"}),
+        lambda m: m["metadata_schema"].insert(4, {"name": "weight", "type": "bool"}),
         lambda m: m["metadata_schema"][0].update(type="int32"),
-        lambda m: m["files"].pop(),
+        lambda m: m["files"].pop(2),
         lambda m: m["files"].pop(0),
         lambda m: m["files"].reverse(),
         lambda m: m["files"][3].update(path="shards/../../x"),
         lambda m: m["files"][3].update(path="/etc/passwd"),
-        lambda m: m["files"][3].update(bytes=1),
+        lambda m: m["files"][1].update(bytes=1248),
+        lambda m: m["files"][3].update(bytes=1.5),
         lambda m: m["files"][3].update(xxh3_128="A" * 32),
         lambda m: m["files"][3].update(xxh3_128="0" * 31),
         lambda m: m.update(content_digest="0" * 32),
@@ -125,6 +132,7 @@ def test_text_that_is_not_strict_json_is_refused(text: str) -> None:
     "created_at",
     [
         "2026-02-29T00:00:00Z",
+        "2026-1-02T03:04:05Z",
         "2026-01-02 03:04:05Z",
         "2026-01-02T03:04:05+00:00",
         "1969-12-31T23:59:59Z",
@@ -147,7 +155,7 @@ def test_illegal_row_ends_are_refused(row_ends: list[int]) -> None:
 
 @pytest.mark.parametrize("name", ["blocks.bin", "index.bin", "metadata.arrow"])
 def test_changed_byte_below_a_block_checksum_is_refused(name: str) -> None:
-    for at in range(0, len(FILES[name]), 61):
+    for at in [*range(0, len(FILES[name]), 61), len(FILES[name]) - 1]:
         damaged = bytearray(FILES[name])
         damaged[at] ^= 0x10
         with pytest.raises(FormatError):
@@ -224,3 +232,23 @@ def test_exchanged_rows_are_refused_by_the_seed(tmp_path: Path) -> None:
     cache.files["index.bin"] = index[32:64] + index[:32] + index[64:]
     with pytest.raises(FormatError):
         cache.sample(0)
+
+
+def test_gap_between_records_is_found_by_verification(tmp_path: Path) -> None:
+    files = cache_files("c", [(b"abcd", {}), (b"", {}), (b"ef", {})], WriteOptions())
+    cache = Cache.open(write(tmp_path / "c", files))
+    index = bytearray(files["index.bin"])
+    # The empty record may stand anywhere as far as it alone can show.
+    index[32 + 8] = 3
+    cache.files["index.bin"] = bytes(index)
+    cache.manifest["files"][1]["xxh3_128"] = file_digest(bytes(index))
+    assert cache.sample(1).payload == b""
+    with pytest.raises(FormatError):
+        cache.verify()
+
+
+def test_other_sum_of_payloads_is_found_by_verification(tmp_path: Path) -> None:
+    cache = Cache.open(write(tmp_path / "c", FILES))
+    cache.manifest["payload_bytes"] += 1
+    with pytest.raises(FormatError):
+        cache.verify()
