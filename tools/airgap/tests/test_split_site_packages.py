@@ -15,6 +15,10 @@ def distribution(folder: Path, name: str, files: list[str], requires: list[str])
     metadata = [f"Name: {name}", "Version: 1", *(f"Requires-Dist: {entry}" for entry in requires)]
     (info / "METADATA").write_text("Metadata-Version: 2.1\n" + "\n".join(metadata) + "\n")
     (info / "RECORD").write_text("".join(f"{file},,\n" for file in files))
+    for file in files:  # an interpreter may list only what is there
+        path = folder / file
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
 
 
 def libraries(folder: Path) -> dict[str, str]:
@@ -25,7 +29,7 @@ def libraries(folder: Path) -> dict[str, str]:
 
 
 def test_each_distribution_has_its_files_and_requirements(tmp_path: Path) -> None:
-    folder = tmp_path / "site-packages"
+    folder = tmp_path / "lib" / "site-packages"
     requires = ["b_c>=1", "absent", 'd ; python_version < "3"', 'e ; extra == "more"']
     distribution(folder, "A", ["a/__init__.py", "one.py", "../../bin/a"], requires)
     distribution(folder, "b.c", ["b/c.py"], [])
@@ -39,7 +43,7 @@ def test_each_distribution_has_its_files_and_requirements(tmp_path: Path) -> Non
 
 
 def test_requirements_in_a_circle_lose_one_edge(tmp_path: Path) -> None:
-    folder = tmp_path / "site-packages"
+    folder = tmp_path / "lib" / "site-packages"
     distribution(folder, "a", ["a.py"], ["b"])
     distribution(folder, "b", ["b.py"], ["a"])
     found = libraries(folder)
