@@ -145,6 +145,13 @@ class Dataset:
     def plan(self, draws: int, start: int | None = None) -> ArrowTable:
         """Draws to come as position, row, cache_id, sample_id (UInt64 each)."""
 
+    def sampling_report(self, start: int, stop: int, by: str | None = None) -> ArrowTable:
+        """Shares and counts of positions, one line per row of the table.
+
+        row, cache_id, sample_id, weight_share, expected and drawn; with ``by`` that column
+        and the last three.
+        """
+
     def draw_seed(self, position: int) -> int: ...
     def partition(
         self, index: int, count: int, *, drop_uneven: bool = False, pad: bool = False

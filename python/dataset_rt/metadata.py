@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
     from dataset_rt._native import ArrowTable
 
-__all__ = ["ArrowStreamExportable", "as_stream", "to_frame"]
+__all__ = ["ArrowStreamExportable", "add_up", "as_stream", "to_frame"]
 
 _WANTED = (
     "update_metadata wants a Polars DataFrame, or another object with __arrow_c_stream__ "
@@ -30,6 +30,18 @@ def to_frame(table: ArrowTable) -> pl.DataFrame:
     import polars as pl
 
     return pl.DataFrame(table)
+
+
+def add_up(counts: pl.DataFrame) -> pl.DataFrame:
+    """Add up the lines with one value in the first column, in order of their first line."""
+    import polars as pl
+
+    by, *names = counts.columns
+    counts.columns = ["by", *names]  # Polars takes some names for patterns
+    groups = counts.group_by("by", maintain_order=True)
+    added = groups.agg(pl.len().cast(pl.UInt64).alias("rows"), pl.col(names).sum())
+    added.columns = [by, "rows", *names]
+    return added
 
 
 def as_stream(metadata: object) -> ArrowStreamExportable:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dataset_rt.metadata import to_frame
+from dataset_rt.metadata import add_up, to_frame
 
 if TYPE_CHECKING:
     import polars as pl
@@ -68,6 +68,33 @@ class DrawStream:
             A frame of ``position``, ``row``, ``cache_id`` and ``sample_id``.
         """
         return to_frame(self._native.plan(n, start))
+
+    def sampling_report(self, start: int, stop: int, by: str | None = None) -> pl.DataFrame:
+        """Compare what a range of positions draws with what the weights ask for.
+
+        Reads no payload and moves nothing. Positions are those of all ranks together, drawn
+        already or still to come.
+
+        Args:
+            start: First position.
+            stop: Position behind the last one.
+            by: Column of the active table whose equal values share a line; one line per row
+                of the table if left out.
+
+        Returns:
+            A frame that starts with ``row``, ``cache_id`` and ``sample_id`` (UInt64), in table
+            order; or with the column named by ``by`` and ``rows`` (UInt64), the rows that have
+            its value, in order of their first one. Then follow ``weight_share`` (Float64), the
+            share of all weights; ``expected`` (Float64), the draws on average over all seeds;
+            ``drawn`` (UInt64), the draws of this seed. The last two add up to the number of
+            positions.
+
+        Raises:
+            InvalidConfigError: The range is turned round or leaves the stream; ``by`` names no
+                column of the table, or one called like a column of the report.
+        """
+        frame = to_frame(self._native.sampling_report(start, stop, by))
+        return frame if by is None else add_up(frame)
 
     def draw_seed(self, position: int) -> int:
         """Give the seed for augmentation of one draw, a function of seed and position."""

@@ -54,6 +54,16 @@ for i, sample in enumerate(dataset):
         print("ready", flush=True)
 """
 
+REPORT = """
+import sys
+import dataset_rt as drt
+
+config = drt.ReaderConfig(seed=1)
+dataset = drt.DatasetRuntime(num_workers=2).cached_dataset([sys.argv[1]], reader_config=config)
+print("ready", flush=True)
+dataset.sampling_report(0, 2**63)
+"""
+
 
 def interrupted(code: str, argument: Path) -> str:
     """Start a program, interrupt it once it says that it is ready, and give its errors."""
@@ -86,6 +96,11 @@ def test_interrupted_reading_ends_with_the_exception(runtime, tmp_path) -> None:
     assert "KeyboardInterrupt" in interrupted(READ, path)
     config = drt.ReaderConfig(seed=1)
     assert len(list(runtime.cached_dataset([path], reader_config=config))) == 50
+
+
+def test_interrupted_report_ends_with_the_exception(runtime, tmp_path) -> None:
+    path = write_ok(runtime, numbered(50), tmp_path).path
+    assert "KeyboardInterrupt" in interrupted(REPORT, path)
 
 
 def test_killed_writer_blocks_nobody(runtime, tmp_path) -> None:

@@ -59,6 +59,7 @@ def resume(dataset: drt.CachedDataset) -> None:
     assert_type(dataset.position, int)
     dataset.load_state_dict(dataset.state_dict())
     assert_type(dataset.plan(5), pl.DataFrame)
+    assert_type(dataset.sampling_report(0, 5, by="number"), pl.DataFrame)
     assert_type(dataset.draw_seed(0), int)
 
 

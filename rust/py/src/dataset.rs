@@ -21,6 +21,7 @@ use crate::error::CoreError;
 use crate::iterator::SampleIterator;
 use crate::sample::{BytesSink, SampleFactory};
 use crate::window::Window;
+use crate::write::Signals;
 
 /// Caches, the active table and a cursor; or the view of one rank of it.
 #[pyclass(frozen, module = "dataset_rt._native")]
@@ -107,6 +108,24 @@ impl Dataset {
             .transpose()?;
         let plan = py.detach(|| self.0.plan(draws, start))?;
         plan_table(&plan)
+    }
+
+    #[pyo3(signature = (start, stop, by = None))]
+    fn sampling_report(
+        &self,
+        py: Python<'_>,
+        start: &Bound<'_, PyAny>,
+        stop: &Bound<'_, PyAny>,
+        by: Option<&str>,
+    ) -> Result<ArrowTable, CoreError> {
+        let (start, stop) = (whole_number("start", start)?, whole_number("stop", stop)?);
+        let snapshot = self.0.snapshot();
+        let signals = Signals::default();
+        let check = signals.check();
+        let table = py
+            .detach(|| snapshot.sampling_report(start, stop, by, &check))
+            .map_err(|error| signals.read_failure(py, error))?;
+        Ok(ArrowTable::new(table.schema, table.batches))
     }
 
     fn draw_seed(&self, position: &Bound<'_, PyAny>) -> Result<u64, CoreError> {

@@ -10,10 +10,9 @@ use std::time::Instant;
 
 use dataset_rt_pool::WorkerPool;
 use dataset_rt_reader::{
-    CacheSet, ClaimedWindow, Dataset as CoreDataset, ReaderError, Snapshot, check_schema,
-    open_cache, open_dump, open_shared,
+    CacheSet, ClaimedWindow, Dataset as CoreDataset, Snapshot, check_schema, open_cache, open_dump,
+    open_shared,
 };
-use dataset_rt_storage::StorageError;
 use dataset_rt_storage::load::LoadedCache;
 use pyo3::prelude::*;
 
@@ -168,13 +167,7 @@ impl Runtime {
         let signals = Signals::default();
         let check = signals.check();
         let opened = py.detach(|| CacheSet::open(&paths, &options, &self.pool, &check));
-        let caches = opened.map_err(|error| match error {
-            ReaderError::Cache {
-                source: StorageError::Cancelled,
-                ..
-            } => raised(signals.failure(py, StorageError::Cancelled)),
-            error => error.into(),
-        })?;
+        let caches = opened.map_err(|error| signals.read_failure(py, error))?;
         Ok(Dataset::new(CoreDataset::new(
             caches,
             options,
@@ -257,12 +250,6 @@ impl Runtime {
             })
         })?;
         Ok(Window::new(window))
-    }
-}
-
-fn raised(failure: Failure) -> CoreError {
-    match failure {
-        Failure::Value(error) | Failure::Raise(error) => error.into(),
     }
 }
 

@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use dataset_rt_format::RowIndex;
 use dataset_rt_pool::WorkerPool;
+use dataset_rt_reader::ReaderError;
 use dataset_rt_storage::durable::Disk;
 use dataset_rt_storage::{
     Begin, CacheWriter, FinishedCache, InterruptCheck, Pushed, StorageError, WriteOptions,
@@ -92,6 +93,20 @@ impl Signals {
         match raised {
             Some(signal) if matches!(error, StorageError::Cancelled) => Failure::of(py, signal),
             _ => Failure::of(py, CoreError::from(error).into_pyerr()),
+        }
+    }
+
+    /// The same for an error of reading, which is raised either way.
+    pub(crate) fn read_failure(&self, py: Python<'_>, error: ReaderError) -> CoreError {
+        match error {
+            ReaderError::Storage(stopped @ StorageError::Cancelled)
+            | ReaderError::Cache {
+                source: stopped @ StorageError::Cancelled,
+                ..
+            } => match self.failure(py, stopped) {
+                Failure::Value(error) | Failure::Raise(error) => error.into(),
+            },
+            error => error.into(),
         }
     }
 }

@@ -12,6 +12,7 @@ mod error;
 mod fetch;
 mod lengths;
 mod plan;
+mod report;
 mod schedule;
 mod share;
 mod snapshot;

@@ -17,6 +17,9 @@ use crate::error::SamplerError;
 /// Draws that are counted at a time.
 const BLOCK_DRAWS: usize = 4096;
 
+/// Draws between two questions whether the report is still wanted: a few milliseconds of work.
+const CHECK_DRAWS: u64 = 64 * BLOCK_DRAWS as u64;
+
 /// Counts of a range of positions, one entry per row of the table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SamplingReport {
@@ -29,11 +32,11 @@ pub struct SamplingReport {
 }
 
 impl SamplingReport {
-    /// Counts the draws of the positions `start..stop`.
+    /// Counts the draws of the positions `start..stop`; `check` is asked now and then whether to go on.
     ///
     /// # Errors
     /// [`SamplerError::PositionRange`] for a range that is turned round or leaves the stream;
-    /// [`SamplerError::DamagedTables`].
+    /// [`SamplerError::DamagedTables`]; what `check` answers.
     ///
     /// # Cost
     /// One draw per position outside of whole cycles, and 24 bytes per row.
@@ -41,9 +44,14 @@ impl SamplingReport {
     /// # Guarantees
     /// Expected counts are exact, save for a part of a cycle in [`DrawMode::EachOnce`] with unequal weights on more
     /// than 16 rows: there they are asymptotic, within a few percent from a dozen rows on and closer for more.
-    pub fn of_range(stream: &DrawStream, start: u64, stop: u64) -> Result<Self, SamplerError> {
+    pub fn of_range<E: From<SamplerError>>(
+        stream: &DrawStream,
+        start: u64,
+        stop: u64,
+        mut check: impl FnMut() -> Result<(), E>,
+    ) -> Result<Self, E> {
         if start > stop || stop > LAST_POSITION + 1 {
-            return Err(SamplerError::PositionRange { start, stop });
+            return Err(SamplerError::PositionRange { start, stop }.into());
         }
         let weight_shares = weight_shares(stream)?;
         let mut report = Self {
@@ -53,7 +61,7 @@ impl SamplingReport {
         };
         let mut stream = stream.clone();
         if stream.mode() == DrawMode::WithReplacement {
-            report.count(&mut stream, start, stop)?;
+            report.count(&mut stream, start, stop, &mut check)?;
             let draws = (stop - start) as f64;
             report.expected = report
                 .weight_shares
@@ -64,7 +72,7 @@ impl SamplingReport {
         }
         report.expected = vec![0.0; report.drawn.len()];
         for part in cycle_parts(start, stop, stream.tables().rows()) {
-            report.add_part(&mut stream, part)?;
+            report.add_part(&mut stream, part, &mut check)?;
         }
         Ok(report)
     }
@@ -92,7 +100,12 @@ impl SamplingReport {
         RecordBatch::try_from_iter(columns).map_err(|_| SamplerError::EmptyTable)
     }
 
-    fn add_part(&mut self, stream: &mut DrawStream, part: CyclePart) -> Result<(), SamplerError> {
+    fn add_part<E: From<SamplerError>>(
+        &mut self,
+        stream: &mut DrawStream,
+        part: CyclePart,
+        check: &mut impl FnMut() -> Result<(), E>,
+    ) -> Result<(), E> {
         match part {
             CyclePart::Whole { cycles } => {
                 self.drawn.iter_mut().for_each(|drawn| *drawn += cycles);
@@ -106,7 +119,7 @@ impl SamplingReport {
                 to,
             } => {
                 let before = self.drawn.clone();
-                self.count(stream, cycle_start + from, cycle_start + to)?;
+                self.count(stream, cycle_start + from, cycle_start + to, check)?;
                 let rows = self.drawn.len() as f64;
                 if stream.mode() == DrawMode::Ordered {
                     let drawn = self
@@ -135,15 +148,19 @@ impl SamplingReport {
         Ok(())
     }
 
-    fn count(
+    fn count<E: From<SamplerError>>(
         &mut self,
         stream: &mut DrawStream,
         start: u64,
         stop: u64,
-    ) -> Result<(), SamplerError> {
+        check: &mut impl FnMut() -> Result<(), E>,
+    ) -> Result<(), E> {
         let mut rows = vec![RowIndex::new(0); BLOCK_DRAWS];
         let mut position = start;
         while position < stop {
+            if (position - start).is_multiple_of(CHECK_DRAWS) {
+                check()?;
+            }
             let draws = usize::try_from(stop - position)
                 .unwrap_or(usize::MAX)
                 .min(BLOCK_DRAWS);

@@ -4,9 +4,14 @@ use super::*;
 use crate::draw::tables::SamplingTables;
 use crate::testing::{equal, weighted};
 
+/// Lets every report be finished.
+fn always() -> Result<(), SamplerError> {
+    Ok(())
+}
+
 fn report(mode: DrawMode, tables: SamplingTables, start: u64, stop: u64) -> SamplingReport {
     let stream = DrawStream::new(mode, Seed::new(7), tables);
-    SamplingReport::of_range(&stream, start, stop).unwrap()
+    SamplingReport::of_range(&stream, start, stop, always).unwrap()
 }
 
 fn assert_adds_up(report: &SamplingReport, draws: u64) {
@@ -92,7 +97,7 @@ fn first_half_of_a_weighted_cycle_is_expected_as_it_is_drawn_on_average() {
         let mut expected = drawn.clone();
         for seed in 0..u64::from(cycles) {
             let stream = DrawStream::new(DrawMode::EachOnce, Seed::new(seed), tables.clone());
-            let report = SamplingReport::of_range(&stream, 0, half).unwrap();
+            let report = SamplingReport::of_range(&stream, 0, half, always).unwrap();
             drawn
                 .iter_mut()
                 .zip(&report.drawn)
@@ -113,11 +118,27 @@ fn first_half_of_a_weighted_cycle_is_expected_as_it_is_drawn_on_average() {
 fn range_outside_the_stream_is_refused() {
     let stream = DrawStream::new(DrawMode::Ordered, Seed::new(7), equal(3));
     for (start, stop) in [(5, 4), (0, LAST_POSITION + 2)] {
-        let refused = SamplingReport::of_range(&stream, start, stop);
+        let refused = SamplingReport::of_range(&stream, start, stop, always);
         assert_eq!(refused, Err(SamplerError::PositionRange { start, stop }));
     }
-    let last = SamplingReport::of_range(&stream, LAST_POSITION, LAST_POSITION + 1).unwrap();
+    let last = SamplingReport::of_range(&stream, LAST_POSITION, LAST_POSITION + 1, always).unwrap();
     assert_eq!(last.drawn.iter().sum::<u64>(), 1);
+}
+
+#[test]
+fn report_that_is_no_longer_wanted_ends_soon_with_the_answer() {
+    let stream = DrawStream::new(DrawMode::WithReplacement, Seed::new(7), equal(3));
+    let mut asked = 0;
+    let stopped = SamplingReport::of_range(&stream, 0, LAST_POSITION, || {
+        asked += 1;
+        if asked < 3 {
+            Ok(())
+        } else {
+            Err(SamplerError::EpochLength)
+        }
+    });
+    assert_eq!(stopped, Err(SamplerError::EpochLength));
+    assert_eq!(asked, 3);
 }
 
 #[test]
