@@ -4,6 +4,7 @@ Usage: split_site_packages.py FOLDER. Edges are the requirements that apply to t
 are installed; a distribution whose requirements lead back to itself keeps those that do not.
 """
 
+import csv
 import re
 import sys
 from importlib.metadata import Distribution, distributions
@@ -24,9 +25,13 @@ def normalized(name: str) -> str:
 
 
 def top_entries(distribution: Distribution, folder: str) -> list[str]:
-    """First path components of a distribution's files; scripts stand in bin/ of the folder."""
+    """First path components of a distribution's files; scripts stand in bin/ of the folder.
+
+    Read from RECORD itself: importlib.metadata leaves out files that are not where RECORD says, and
+    with --target scripts are not.
+    """
     entries = set()
-    for file in distribution.files or []:
+    for file, *_ in csv.reader((distribution.read_text("RECORD") or "").splitlines()):
         parts = PurePosixPath(file).parts
         if ".." in parts:
             entries.add(f"{folder}/bin/{parts[-1]}")
