@@ -60,6 +60,10 @@ class OursEngine(Engine):
     def build_profile(self) -> str:
         return _native.__build_profile__
 
+    def preload(self) -> None:
+        import_module("polars")
+        drt.ReaderConfig(seed=_SEED)
+
     def _paths(self) -> list[Path]:
         return [self.store / f"cache-{cache_id}" for cache_id in range(self.spec.caches)]
 

@@ -63,6 +63,9 @@ class Engine(ABC):
         """``"release"``, ``"debug"``, or ``"wheel"`` for what was installed as published."""
         return "wheel"
 
+    def preload(self) -> None:
+        """Import what the contender imports on first use, where opening is timed."""
+
     @abstractmethod
     def write(self, directory: Path, caches: Sequence[Iterable[Any]]) -> None:
         """Store inputs, one iterable per cache, under an empty or missing directory."""

@@ -117,6 +117,7 @@ class ReadTrial(Trial):
         return self.engine.read(self.workload.draws, hashed=self.workload.hashed)
 
     def prepare(self) -> None:
+        self.engine.preload()
         if self.workload.temperature == "warm":
             super().prepare()
             started = time.monotonic()
@@ -217,6 +218,7 @@ class GrowthTrial(Trial):
     RESUME_AT = 10**9
 
     def prepare(self) -> None:
+        self.engine.preload()
         pages.warm(self.engine.store)
 
     def run(self) -> Steps:
