@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from cache_format import Cache, FormatError, OriginalFormatError, UnsupportedError, WriteOptions
 from cache_format.hashes import content_digest, file_digest
-from cache_format.json_text import decode_strict, encode_sealed
+from cache_format.json_text import decode_strict, encode_sealed, is_integer
 from cache_format.manifest import decode_manifest, decode_origin
 from cache_format.reader import check_blocks
 from cache_format.writer import cache_files, encode_blocks
@@ -70,6 +70,8 @@ def test_changed_byte_of_the_manifest_is_refused(at: int) -> None:
         lambda m: m["source"].update(name="a\\b"),
         lambda m: m["source"].update(name="a\0"),
         lambda m: m["source"].update(version=3),
+        lambda m: m["source"].pop("version"),
+        lambda m: m.update(features=list(m["features"].values())),
         lambda m: m.update(sample_count=0),
         lambda m: m.update(sample_count=41),
         lambda m: m.update(payload_bytes=True),
@@ -96,6 +98,12 @@ def test_illegal_manifest_is_refused(change: Callable[[dict[str, Any]], object])
     with pytest.raises(FormatError) as refusal:
         decode_manifest(edited(change))
     assert not isinstance(refusal.value, UnsupportedError | OriginalFormatError)
+
+
+@pytest.mark.parametrize("text", ["-0", "1.0", "1e3", "-1", "18446744073709551616", "true"])
+def test_other_number_is_no_integer(text: str) -> None:
+    assert not is_integer(decode_strict("manifest.json", text.encode()))
+    assert is_integer(decode_strict("manifest.json", b"18446744073709551615"))
 
 
 def test_other_versions_are_told_apart() -> None:

@@ -6,19 +6,48 @@
 use std::cell::RefCell;
 use std::collections::HashSet;
 use std::fmt;
+use std::marker::PhantomData;
 use std::sync::Arc;
 
+use serde::de::value::MapAccessDeserializer;
 use serde::de::{DeserializeOwned, DeserializeSeed, Error as _, MapAccess, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 
 use crate::error::{FormatError, Region, SharedError, Site};
 use crate::files::CacheFile;
 
-/// Reads a value of known shape from a text without repeated keys. Unknown keys are ignored.
+/// A value that has to be a JSON object: a derived reader alone would take an array of the fields as well.
+pub(crate) struct Object<T>(pub(crate) T);
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
+    fn deserialize<D: Deserializer<'de>>(reader: D) -> Result<Self, D::Error> {
+        reader.deserialize_map(ObjectVisitor(PhantomData))
+    }
+}
+
+struct ObjectVisitor<T>(PhantomData<T>);
+
+impl<'de, T: Deserialize<'de>> Visitor<'de> for ObjectVisitor<T> {
+    type Value = Object<T>;
+
+    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("a JSON object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, entries: A) -> Result<Object<T>, A::Error> {
+        T::deserialize(MapAccessDeserializer::new(entries)).map(Object)
+    }
+}
+
+/// Reads an object of known shape from a text without repeated keys. Unknown keys are ignored.
 pub(crate) fn decode_json<T: DeserializeOwned>(
     file: CacheFile,
     text: &[u8],
 ) -> Result<T, FormatError> {
-    serde_json::from_slice(text).map_err(|error| malformed(file, text, error))
+    let outcome = serde_json::from_slice::<Object<T>>(text);
+    outcome
+        .map(|object| object.0)
+        .map_err(|error| malformed(file, text, error))
 }
 
 /// Refuses text that is not JSON or that has a key twice in one object, at any depth.
@@ -66,7 +95,7 @@ struct Scan<'a> {
 impl<'de> DeserializeSeed<'de> for Scan<'_> {
     type Value = ();
 
-    fn deserialize<D: serde::Deserializer<'de>>(self, reader: D) -> Result<(), D::Error> {
+    fn deserialize<D: Deserializer<'de>>(self, reader: D) -> Result<(), D::Error> {
         reader.deserialize_any(self)
     }
 }

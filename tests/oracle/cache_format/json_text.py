@@ -39,8 +39,8 @@ def decode_strict(file: str, text: bytes) -> Any:
 
     def integer(literal: str) -> int | float:
         value = int(literal)
-        if value.bit_length() > 64:
-            number(literal)
+        if value.bit_length() > 64 or literal == "-0":
+            return number(literal)
         return value
 
     def constant(literal: str) -> NoReturn:

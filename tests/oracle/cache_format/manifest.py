@@ -34,7 +34,7 @@ def decode_manifest(text: bytes) -> dict[str, Any]:
         raise UnsupportedError(FILE, "incompatible features", 0, features["incompatible"])
     source = field(manifest, "source", dict)
     check_source_name(field(source, "name", str))
-    require(isinstance(source.get("version"), str | None), FILE, "source.version")
+    require(isinstance(source.get("version", 0), str | None), FILE, "source.version")
     compression = field(manifest, "compression", dict)
     require(compression.get("algo") in {"none", "lz4"}, FILE, "compression.algo")
     ratio = compression.get("ratio")

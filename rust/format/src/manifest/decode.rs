@@ -14,7 +14,7 @@ use crate::checksum::{Digest128, FileSeal};
 use crate::error::{FormatError, Region, Site};
 use crate::files::CacheFile;
 use crate::ids::ShardId;
-use crate::json::{check_json, decode_json};
+use crate::json::{Object, check_json, decode_json};
 use crate::metadata::{MetadataColumn, MetadataSchema, MetadataType};
 use crate::record::Compression;
 
@@ -28,13 +28,13 @@ struct HeadText {
 
 #[derive(Deserialize)]
 struct ManifestText {
-    features: FeaturesText,
-    source: SourceText,
+    features: Object<FeaturesText>,
+    source: Object<SourceText>,
     sample_count: u64,
     payload_bytes: u64,
-    compression: CompressionText,
-    metadata_schema: Vec<ColumnText>,
-    files: Vec<FileText>,
+    compression: Object<CompressionText>,
+    metadata_schema: Vec<Object<ColumnText>>,
+    files: Vec<Object<FileText>>,
     content_digest: String,
 }
 
@@ -48,6 +48,8 @@ struct FeaturesText {
 #[derive(Deserialize)]
 struct SourceText {
     name: String,
+    // May be null, but not absent.
+    #[serde(deserialize_with = "Option::deserialize")]
     version: Option<String>,
 }
 
@@ -87,24 +89,22 @@ pub fn decode_manifest(text: &[u8]) -> Result<Manifest, FormatError> {
     check_head(decode_json(CacheFile::Manifest, text)?)?;
     check_checksum(CacheFile::Manifest, text)?;
     let parts: ManifestText = decode_json(CacheFile::Manifest, text)?;
-    if parts.features.incompatible != 0 {
+    let (Object(features), Object(source)) = (parts.features, parts.source);
+    let Object(asked) = parts.compression;
+    if features.incompatible != 0 {
         return Err(FormatError::UnsupportedFeatures {
             file: CacheFile::Manifest,
-            unknown_bits: parts.features.incompatible,
+            unknown_bits: features.incompatible,
         });
     }
-    if let Some(fault) = name_fault(&parts.source.name) {
-        return Err(text_fault("source.name", fault, &parts.source.name));
+    if let Some(fault) = name_fault(&source.name) {
+        return Err(text_fault("source.name", fault, &source.name));
     }
-    let Some(compression) = Compression::from_name(&parts.compression.algo) else {
-        return Err(text_fault(
-            "compression.algo",
-            "none or lz4",
-            &parts.compression.algo,
-        ));
+    let Some(compression) = Compression::from_name(&asked.algo) else {
+        return Err(text_fault("compression.algo", "none or lz4", &asked.algo));
     };
-    if parts.compression.ratio < 0.0 {
-        let ratio = parts.compression.ratio.to_string();
+    if asked.ratio < 0.0 {
+        let ratio = asked.ratio.to_string();
         return Err(text_fault(
             "compression.ratio",
             "a number from 0 on",
@@ -124,13 +124,13 @@ pub fn decode_manifest(text: &[u8]) -> Result<Manifest, FormatError> {
         .map(|(shard, entry)| decode_seal(CacheFile::Shard(ShardId::new(shard)), Some(entry)));
     let manifest = Manifest {
         features: Features {
-            compatible: parts.features.compatible,
-            read_only: parts.features.read_only,
-            incompatible: parts.features.incompatible,
+            compatible: features.compatible,
+            read_only: features.read_only,
+            incompatible: features.incompatible,
         },
         source: SourceInfo {
-            name: parts.source.name,
-            version: parts.source.version,
+            name: source.name,
+            version: source.version,
         },
         sample_count: parts.sample_count,
         payload_bytes: parts.payload_bytes,
@@ -170,9 +170,9 @@ fn check_head(head: HeadText) -> Result<(), FormatError> {
     }
 }
 
-fn decode_schema(columns: Vec<ColumnText>) -> Result<MetadataSchema, FormatError> {
+fn decode_schema(columns: Vec<Object<ColumnText>>) -> Result<MetadataSchema, FormatError> {
     let sorted = columns.windows(2).all(|pair| match pair {
-        [left, right] => left.name < right.name,
+        [Object(left), Object(right)] => left.name < right.name,
         _ => true,
     });
     if !sorted {
@@ -182,17 +182,18 @@ fn decode_schema(columns: Vec<ColumnText>) -> Result<MetadataSchema, FormatError
             "",
         ));
     }
-    let column = |column: ColumnText| match MetadataType::from_name(&column.value_type) {
-        Some(value_type) => Ok(MetadataColumn {
-            name: column.name,
-            value_type,
-        }),
-        None => Err(text_fault(
-            "type",
-            "bool, int64, float64 or string",
-            &column.value_type,
-        )),
-    };
+    let column =
+        |Object(column): Object<ColumnText>| match MetadataType::from_name(&column.value_type) {
+            Some(value_type) => Ok(MetadataColumn {
+                name: column.name,
+                value_type,
+            }),
+            None => Err(text_fault(
+                "type",
+                "bool, int64, float64 or string",
+                &column.value_type,
+            )),
+        };
     let columns = columns.into_iter().map(column).collect::<Result<_, _>>()?;
     MetadataSchema::from_columns(columns).map_err(|error| match error {
         FormatError::ReservedColumn { column, .. } => {
@@ -202,9 +203,9 @@ fn decode_schema(columns: Vec<ColumnText>) -> Result<MetadataSchema, FormatError
     })
 }
 
-fn decode_seal(file: CacheFile, entry: Option<FileText>) -> Result<FileSeal, FormatError> {
+fn decode_seal(file: CacheFile, entry: Option<Object<FileText>>) -> Result<FileSeal, FormatError> {
     let path = file.path();
-    let Some(entry) = entry else {
+    let Some(Object(entry)) = entry else {
         return Err(text_fault("files", &path, ""));
     };
     if entry.path != path {

@@ -216,6 +216,7 @@ fn illegal_fields_are_refused() {
         ("\"train\"", "\"a\\\\b\""),
         ("\"train\"", "\"a\\u0000\""),
         ("\"version\": null", "\"version\": 1"),
+        ("\"version\": null", "\"versiom\": null"),
         ("\"sample_count\": 3", "\"sample_count\": 0"),
         ("\"sample_count\": 3", "\"sample_count\": 4"),
         (
@@ -293,4 +294,30 @@ fn source_names_are_plain_path_segments() {
         let refused = check_source_name(name);
         assert!(matches!(refused, Err(FormatError::SourceName { found, .. }) if found == name));
     }
+}
+
+#[test]
+fn arrays_in_the_place_of_objects_are_refused() {
+    let text = String::from_utf8(encode_manifest(&manifest()).unwrap()).unwrap();
+    for key in [
+        "features",
+        "source",
+        "compression",
+        "metadata_schema",
+        "files",
+    ] {
+        let after = &text[text.find(&format!("\"{key}\":")).unwrap()..];
+        let object = &after[after.find('{').unwrap()..=after.find('}').unwrap()];
+        let values: String = object
+            .lines()
+            .filter_map(|line| Some(line.split_once("\": ")?.1))
+            .collect();
+        let refused = refusal(object, &format!("[{values}]"));
+        assert!(
+            matches!(refused, FormatError::Malformed { .. }),
+            "{key}: {refused}"
+        );
+    }
+    let refused = decode_manifest(br#"["dataset_rt", 2]"#);
+    assert!(matches!(refused, Err(FormatError::Malformed { .. })));
 }
