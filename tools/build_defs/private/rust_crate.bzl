@@ -39,7 +39,7 @@ def drt_rust_lints(name, targets):
     build_test(name = name + "_clippy_test", targets = [name + "_clippy_reports"])
     rustfmt_test(name = name + "_fmt_test", size = "small", targets = targets)
 
-def drt_rust_crate(name, visibility, deps = [], test_deps = [], data = [], testonly = False, test_size = "medium"):
+def drt_rust_crate(name, visibility, deps = [], test_deps = [], test_srcs = [], data = [], testonly = False, test_size = "medium"):
     """Library `<name>` from src/, its tests and its lints. Third-party crates are those of the folder's Cargo.toml.
 
     Targets: `<name>`, `<name>_test` (unit tests), `<name>_doc_test`, one `<file>_test` for each tests/<file>.rs,
@@ -50,6 +50,7 @@ def drt_rust_crate(name, visibility, deps = [], test_deps = [], data = [], testo
       visibility: the crates that may use this one. It is the dependency graph: never public.
       deps: our own crates this one uses, as labels; the same as the path dependencies of Cargo.toml.
       test_deps: our own crates that only the tests use; the same as the path dev-dependencies of Cargo.toml.
+      test_srcs: tests that stand outside the folder, as labels of files; the same as [[test]] of Cargo.toml.
       data: files that tests read, found under the path they have in the repository.
       testonly: for crates that only tests may use.
       test_size: Bazel's size class of the tests, which also sets their time limit.
@@ -71,8 +72,8 @@ def drt_rust_crate(name, visibility, deps = [], test_deps = [], data = [], testo
     dev = dict(deps = test_deps + all_crate_deps(normal_dev = True), proc_macro_deps = all_crate_deps(proc_macro_dev = True))
     rust_test(name = name + "_test", crate = ":" + name, **dict(tests, **dev))
     targets = [name, name + "_test"]
-    for src in native.glob(["tests/*.rs"], allow_empty = True):
-        target = src[len("tests/"):-len(".rs")] + "_test"
+    for src in native.glob(["tests/*.rs"], allow_empty = True) + test_srcs:
+        target = src.replace(":", "/").rpartition("/")[2][:-len(".rs")] + "_test"
         targets.append(target)
         rust_test(
             name = target,
