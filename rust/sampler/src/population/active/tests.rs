@@ -196,6 +196,33 @@ fn ids_that_do_not_exist_are_counted_and_named() {
 }
 
 #[test]
+fn ids_of_a_single_cache_are_checked_like_those_of_many() {
+    let identity = Arc::new(Identity::new([3]).unwrap());
+    let table = |caches: Vec<u64>, samples: Vec<u64>| {
+        let weights = array(Float64Array::from(vec![1.0; samples.len()]));
+        let columns = Columns::new(
+            array(UInt64Array::from(caches)),
+            array(UInt64Array::from(samples)),
+            weights,
+        );
+        let table = table_of(&columns.batch(), 10);
+        Population::from_table(Arc::clone(&identity), &MetadataSchema::default(), table)
+    };
+    assert_eq!(
+        samples(&table(vec![0, 0, 0], vec![2, 0, 2]).unwrap()),
+        [2, 0, 2]
+    );
+    let refused = rows_of(table(vec![0, 1, 0], vec![2, 0, 2]).unwrap_err());
+    let rule = RowRule::Cache { caches: 1 };
+    assert_eq!(refused, ("cache_id", rule, "1".to_owned(), 1, vec![1]));
+    let refused = rows_of(table(vec![0, 0, 0], vec![2, 3, u64::MAX]).unwrap_err());
+    assert_eq!(
+        refused,
+        ("sample_id", RowRule::Sample, "3".to_owned(), 2, vec![1, 2])
+    );
+}
+
+#[test]
 fn rows_are_numbered_through_all_batches() {
     let weights: Vec<_> = (0..7000)
         .map(|row| if row % 1000 == 999 { -1.0 } else { 1.0 })
