@@ -41,8 +41,8 @@ server_pid() {
   local base pid
   base=$output_root/$(printf %s "$workspace" | md5sum | cut -d' ' -f1)
   pid=$(cat "$base/server/server.pid.txt" 2>/dev/null) || return 1
-  grep -qs '^bazel(' "/proc/$pid/cmdline" || return 1
-  if [ "$(cat "/proc/$pid/root/opt/recipe" 2>/dev/null)" = "$recipe" ]; then
+  grep -qs '^bazel(' "$processes/$pid/cmdline" || return 1
+  if [ "$(cat "$processes/$pid/root/opt/recipe" 2>/dev/null)" = "$recipe" ]; then
     printf '%s\n' "$pid"
     return
   fi

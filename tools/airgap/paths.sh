@@ -11,6 +11,8 @@ recipe=$(cat "$tools/airgap/image.sh" "$tools/airgap/packages.txt" | sha256sum |
 image=$cache/bazel-image-$recipe
 # Bazel's own directory for this user, under the name that Bazel would choose by itself
 output_root=$cache_home/bazel/_bazel_$(id -un)
+# what the kernel says about processes
+processes=/proc
 
 # Bazel must start inside the workspace; a person may stand in any folder of it.
 cd_workspace() {
