@@ -58,6 +58,7 @@ def test_reader_config_refuses(fields: dict[str, object]) -> None:
         {"show_progress": "no"},
         {"on_version_change": "ask"},
         {"num_processes": -1},
+        {"num_processes": 1},
         {"process_timeout_seconds": 0.0},
         {"process_timeout_seconds": float("nan")},
         {"shard_compression": {"algo": "zstd"}},
