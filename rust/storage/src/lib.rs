@@ -20,7 +20,7 @@ pub use interrupt::{CHECK_INTERVAL, InterruptCheck};
 pub use load::{Damage, LoadedCache, OpenOptions, SampleMetadata, VerifyProgress, VerifyReport};
 pub use write::{
     Begin, CacheWriter, FinishedCache, OnVersionChange, Pushed, WriteOptions, WriteProgress,
-    WriteReport, WriteStages,
+    WriteReport, WriteStages, find_finished, sweep_temporaries,
 };
 
 #[cfg(test)]

@@ -7,8 +7,8 @@ use std::sync::{Arc, mpsc};
 
 use super::recorder::Recorder;
 use super::{assert_holds, open, pool, push_row, small, tree, write};
-use crate::durable::{Disk, LockFile, Operation, sweep_dead};
-use crate::{Begin, CacheWriter, InterruptCheck, StorageError};
+use crate::durable::{Disk, LockFile, Operation};
+use crate::{Begin, CacheWriter, InterruptCheck, StorageError, find_finished, sweep_temporaries};
 
 fn try_begin(base: &Path, name: &str) -> Begin<Vec<u8>> {
     let (disk, check) = (Disk::new(), InterruptCheck::never());
@@ -38,6 +38,23 @@ fn second_builder_of_a_name_is_busy_then_finds_it_finished() {
         found.origin.unwrap().writer_version,
         env!("CARGO_PKG_VERSION")
     );
+}
+
+#[test]
+fn look_for_a_finished_cache_neither_waits_nor_builds() {
+    let base = tempfile::tempdir().unwrap();
+    let find = || {
+        let (disk, check) = (Disk::new(), InterruptCheck::never());
+        find_finished(&disk, base.path(), "a", &small(), &pool(1), &check).unwrap()
+    };
+    assert_eq!(find(), None);
+    assert!(tree(base.path()).is_empty());
+    let mut builder = building(try_begin(base.path(), "a"));
+    push_row(&mut builder, 0).unwrap();
+    assert_eq!(find(), None);
+    let report = builder.finish().unwrap();
+    let found = find().unwrap();
+    assert_eq!((found.path, found.sample_count), (report.path, 1));
 }
 
 #[test]
@@ -147,7 +164,7 @@ fn sweep_takes_the_dead_and_nothing_that_is_not_ours() {
         .unwrap()
         .unwrap();
 
-    sweep_dead(&Disk::new(), &folder);
+    sweep_temporaries(&Disk::new(), base.path());
     let mut left: Vec<String> = fs::read_dir(&folder)
         .unwrap()
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())

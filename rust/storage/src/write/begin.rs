@@ -90,14 +90,11 @@ impl<P: AsRef<[u8]> + Send + 'static> CacheWriter<P> {
         pool: &Arc<WorkerPool>,
         interrupt: &InterruptCheck,
     ) -> Result<Begin<P>, StorageError> {
-        check_source_name(name).map_err(|finding| StorageError::refused(name, finding))?;
-        options.check()?;
-        sweep_dead(disk, &base.join(TEMPORARY_FOLDER));
-        let target = base.join(name);
-        if let Found::Reusable(finished) = look(disk, &target, options)? {
-            validate(disk, &finished, options, pool, interrupt)?;
+        sweep_temporaries(disk, base);
+        if let Some(finished) = find_finished(disk, base, name, options, pool, interrupt)? {
             return Ok(Begin::Finished(finished));
         }
+        let target = base.join(name);
         let Some(right) = BuildRight::try_take(disk, base, name)? else {
             return Ok(Begin::Busy);
         };
@@ -114,6 +111,37 @@ impl<P: AsRef<[u8]> + Send + 'static> CacheWriter<P> {
         let writer = Self::start(workspace, name, options, pool, interrupt, replaces)?;
         Ok(Begin::Building(Box::new(writer)))
     }
+}
+
+/// Looks for the finished cache `base/name`, without waiting for whoever may build it now; `None` when it is to be built.
+///
+/// # Errors
+/// As [`CacheWriter::try_begin`].
+///
+/// # Cost
+/// Reads the manifest; with [`WriteOptions::validates_reused`] everything.
+pub fn find_finished(
+    disk: &Disk,
+    base: &Path,
+    name: &str,
+    options: &WriteOptions,
+    pool: &Arc<WorkerPool>,
+    interrupt: &InterruptCheck,
+) -> Result<Option<FinishedCache>, StorageError> {
+    check_source_name(name).map_err(|finding| StorageError::refused(name, finding))?;
+    options.check()?;
+    match look(disk, &base.join(name), options)? {
+        Found::Reusable(finished) => {
+            validate(disk, &finished, options, pool, interrupt)?;
+            Ok(Some(finished))
+        }
+        Found::Outdated | Found::Nothing => Ok(None),
+    }
+}
+
+/// Removes what dead builders left below `base`; never touches what a living one uses.
+pub fn sweep_temporaries(disk: &Disk, base: &Path) {
+    sweep_dead(disk, &base.join(TEMPORARY_FOLDER));
 }
 
 /// What has the name of the cache.

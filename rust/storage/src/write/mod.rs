@@ -11,7 +11,7 @@ mod shards;
 mod syncs;
 mod workspace;
 
-pub use begin::{Begin, FinishedCache};
+pub use begin::{Begin, FinishedCache, find_finished, sweep_temporaries};
 pub use cache_writer::{CacheWriter, Pushed};
 pub use finish::WriteReport;
 pub use options::{OnVersionChange, WriteOptions};
