@@ -24,10 +24,13 @@ __all__ = [
     "Runtime",
     "SampleIterator",
     "Window",
+    "WriteProgress",
     "__build_profile__",
     "__version__",
     "check_reader_config",
     "check_writer_config",
+    "sweep_temporaries",
+    "write_profile",
 ]
 
 __version__: str
@@ -46,6 +49,40 @@ def check_reader_config(config: ReaderConfig, /) -> None:
 def check_writer_config(config: WriterConfig, /) -> None:
     """Check the rules that span fields, see ``check_reader_config``."""
 
+def sweep_temporaries(base: str, /) -> None:
+    """Remove what dead writers left below ``base``; living ones keep theirs."""
+
+def write_profile(
+    path: str,
+    sources: Sequence[tuple[str, str, str | None]],
+    *,
+    outcome: str,
+    seconds: float,
+) -> None:
+    """Write the profile of a call that took so many seconds.
+
+    Args:
+        path: The JSON file.
+        sources: Name, outcome in a word, and the text of the profile of the source's own
+            call of ``write_caches``, or None where there was none.
+        outcome: Word for the whole call.
+        seconds: Time it took.
+    """
+
+@final
+class WriteProgress:
+    """Progress of sources that are written elsewhere, shown as ``write_caches`` shows it."""
+
+    def __new__(
+        cls, show: bool, sources: int, callback: Callable[[str], None] | None
+    ) -> WriteProgress: ...
+    def begin(self, name: str) -> None: ...
+    def count(self, name: str, samples: int, payload_bytes: int) -> None:
+        """Say how much of a source is committed so far."""
+
+    def end(self, name: str, outcome: str, samples: int, payload_bytes: int) -> None: ...
+    def finish(self) -> None: ...
+
 @final
 class Runtime:
     """Exactly ``num_workers`` named threads, shared by writing, opening and reading.
@@ -57,6 +94,19 @@ class Runtime:
     def __new__(cls, num_workers: int) -> Runtime: ...
     @property
     def num_workers(self) -> int: ...
+    def find_caches(
+        self,
+        sources: Sequence[CacheSource],
+        base: str,
+        config: WriterConfig,
+        *,
+        reuse: bool,
+    ) -> list[tuple[str, CacheWriteResult | None]]:
+        """Name and outcome of each source as ``write_caches`` would give it without iterating.
+
+        No outcome where a cache is to be written, or is being written now.
+        """
+
     def write_caches(
         self,
         sources: Sequence[CacheSource],
@@ -65,6 +115,7 @@ class Runtime:
         *,
         reuse: bool,
         progress: Callable[[str], None] | None = None,
+        report: Callable[[int, int], None] | None = None,
     ) -> list[CacheWriteResult]:
         """Write one cache per source under ``base``; results in source order.
 
@@ -72,6 +123,8 @@ class Runtime:
         cache is finished; ``reuse=True`` gives a success with status ``"reused"``.
         ``progress`` receives each rendered line where the process has a notebook as its
         screen; without it the core draws on standard error by itself.
+        ``report`` receives samples and bytes committed, every tenth of a second while rows
+        come in or the core waits, and once at the end of a source; nothing is shown then.
 
         Raises:
             InvalidConfigError: Two sources share a name (nothing has been written).
@@ -81,16 +134,10 @@ class Runtime:
     def open_dataset(self, paths: Sequence[str], config: ReaderConfig) -> Dataset:
         """Open caches; ``cache_id`` is the position in ``paths``, which are made absolute."""
 
-    def open_sources(
-        self,
-        sources: Sequence[CacheSource],
-        base: str,
-        writer_config: WriterConfig,
-        reader_config: ReaderConfig,
-        *,
-        progress: Callable[[str], None] | None = None,
+    def open_written(
+        self, results: Sequence[CacheWriteResult], config: ReaderConfig
     ) -> tuple[Dataset | None, list[CacheWriteResult]]:
-        """Write or reuse as ``write_caches`` does, then open what succeeded.
+        """Open every cache that was written or found.
 
         A cache that cannot be opened, or whose schema is unlike that of the first one,
         becomes the error value of its source. No dataset when nothing could be opened.

@@ -85,13 +85,7 @@ class DatasetRuntime:
                 is not an ``Exception``; no temporaries are left.
         """
         config = _require(writer_config, WriterConfig, "writer_config")
-        return self._native.write_caches(
-            _source_list(sources),
-            _text_path(path, "path"),
-            config,
-            reuse=False,
-            progress=notebook_sink() if config.show_progress else None,
-        )
+        return self._write(_source_list(sources), _text_path(path, "path"), config, reuse=False)
 
     def cached_dataset(
         self, paths: Sequence[str | Path], *, reader_config: ReaderConfig
@@ -153,16 +147,23 @@ class DatasetRuntime:
             KeyboardInterrupt: As for ``write_cache``.
         """
         config = _require(writer_config, WriterConfig, "writer_config")
-        native, results = self._native.open_sources(
-            _source_list(sources),
-            _text_path(path, "path"),
-            config,
-            _require(reader_config, ReaderConfig, "reader_config"),
-            progress=notebook_sink() if config.show_progress else None,
-        )
+        reader = _require(reader_config, ReaderConfig, "reader_config")
+        _native.check_reader_config(reader)
+        written = self._write(_source_list(sources), _text_path(path, "path"), config, reuse=True)
+        native, results = self._native.open_written(written, reader)
         if native is None:
             return CacheSourcesDatasetError(results, _summary(results))
         return CacheSourcesDatasetSuccess(CachedDataset(native), results)
+
+    def _write(
+        self, sources: list[CacheSource], base: str, config: WriterConfig, *, reuse: bool
+    ) -> list[CacheWriteResult]:
+        screen = notebook_sink() if config.show_progress else None
+        if not config.num_processes:
+            return self._native.write_caches(sources, base, config, reuse=reuse, progress=screen)
+        from dataset_rt.processes import write_in_processes
+
+        return write_in_processes(self._native, sources, base, config, reuse=reuse, progress=screen)
 
 
 def _source_list(sources: CacheSource | Sequence[CacheSource]) -> list[CacheSource]:

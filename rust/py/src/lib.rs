@@ -9,8 +9,10 @@ mod dataset;
 mod error;
 mod fork;
 mod iterator;
+mod processes;
 mod profile;
 mod progress;
+mod report;
 mod results;
 mod runtime;
 mod sample;
@@ -33,6 +35,8 @@ mod _native {
     use crate::dataset::Dataset;
     #[pymodule_export]
     use crate::iterator::SampleIterator;
+    #[pymodule_export]
+    use crate::processes::{WriteProgress, sweep_temporaries, write_profile};
     #[pymodule_export]
     use crate::runtime::Runtime;
     #[pymodule_export]

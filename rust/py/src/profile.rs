@@ -6,30 +6,32 @@ use std::path::Path;
 use std::time::Duration;
 
 use dataset_rt_storage::durable::{Disk, replace_file};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::error::CoreError;
 use crate::write::SourceProfile;
 
+/// The profile of one call.
 #[derive(Serialize)]
-struct ProfileText<'a> {
-    writer_version: &'a str,
-    outcome: &'a str,
+pub(crate) struct Profile {
+    writer_version: &'static str,
+    outcome: String,
     wall: f64,
-    sources: Vec<SourceText<'a>>,
-    total: StagesText,
+    sources: Vec<SourceStages>,
+    total: Stages,
 }
 
 #[derive(Serialize)]
-struct SourceText<'a> {
-    name: &'a str,
-    outcome: &'a str,
+struct SourceStages {
+    name: String,
+    outcome: String,
     #[serde(flatten)]
-    stages: StagesText,
+    stages: Stages,
 }
 
-#[derive(Clone, Copy, Default, Serialize)]
-struct StagesText {
+/// Where the time of one source, or of several, went.
+#[derive(Clone, Copy, Default, Deserialize, Serialize)]
+pub(crate) struct Stages {
     samples: u64,
     payload_bytes: u64,
     python_next: f64,
@@ -42,8 +44,8 @@ struct StagesText {
     publish: f64,
 }
 
-impl StagesText {
-    fn of(profile: &SourceProfile) -> Self {
+impl Stages {
+    pub(crate) fn of(profile: &SourceProfile) -> Self {
         Self {
             samples: profile.samples,
             payload_bytes: profile.payload_bytes,
@@ -56,6 +58,19 @@ impl StagesText {
             finish: profile.stages.finish.as_secs_f64(),
             publish: profile.stages.publish.as_secs_f64(),
         }
+    }
+
+    /// What a profile that was written says of all its sources together.
+    ///
+    /// # Errors
+    /// `DatasetError` for a text that is no profile.
+    pub(crate) fn total_of(text: &str) -> Result<Self, CoreError> {
+        #[derive(Deserialize)]
+        struct Total {
+            total: Stages,
+        }
+        let Total { total } = serde_json::from_str(text).map_err(CoreError::internal)?;
+        Ok(total)
     }
 
     fn plus(self, other: Self) -> Self {
@@ -74,37 +89,35 @@ impl StagesText {
     }
 }
 
-/// One source of a profile: name, outcome in a word, where its time went.
-pub(crate) type ProfiledSource = (String, &'static str, SourceProfile);
+impl Profile {
+    /// A profile without sources; `outcome` is a word for the whole call.
+    pub(crate) fn new(outcome: &str, wall: Duration) -> Self {
+        Self {
+            writer_version: env!("CARGO_PKG_VERSION"),
+            outcome: outcome.to_owned(),
+            wall: wall.as_secs_f64(),
+            sources: Vec::new(),
+            total: Stages::default(),
+        }
+    }
 
-/// Writes the profile of one call.
-///
-/// # Errors
-/// `DatasetIOError` when the file can't be written.
-pub(crate) fn write_profile(
-    path: &Path,
-    outcome: &str,
-    wall: Duration,
-    sources: &[ProfiledSource],
-) -> Result<(), CoreError> {
-    let stages = |profile: &SourceProfile| StagesText::of(profile);
-    let text = ProfileText {
-        writer_version: env!("CARGO_PKG_VERSION"),
-        outcome,
-        wall: wall.as_secs_f64(),
-        sources: sources
-            .iter()
-            .map(|(name, outcome, profile)| SourceText {
-                name,
-                outcome,
-                stages: stages(profile),
-            })
-            .collect(),
-        total: sources
-            .iter()
-            .map(|(_, _, profile)| stages(profile))
-            .fold(StagesText::default(), StagesText::plus),
-    };
-    let text = serde_json::to_vec_pretty(&text).map_err(CoreError::internal)?;
-    Ok(replace_file(&Disk::new(), path, |file| file.append(&text))?)
+    /// Adds a source: its name, its outcome in a word, where its time went.
+    pub(crate) fn add(&mut self, name: String, outcome: &str, stages: Stages) {
+        self.total = self.total.plus(stages);
+        let outcome = outcome.to_owned();
+        self.sources.push(SourceStages {
+            name,
+            outcome,
+            stages,
+        });
+    }
+
+    /// Writes the file.
+    ///
+    /// # Errors
+    /// `DatasetIOError` when it can't be written.
+    pub(crate) fn write(&self, path: &Path) -> Result<(), CoreError> {
+        let text = serde_json::to_vec_pretty(self).map_err(CoreError::internal)?;
+        Ok(replace_file(&Disk::new(), path, |file| file.append(&text))?)
+    }
 }

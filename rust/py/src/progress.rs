@@ -4,12 +4,15 @@
 //! off, and a pipe never receives control characters.
 
 use std::io::{IsTerminal, Write};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use indicatif::{
     HumanBytes, HumanCount, HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle,
 };
 use pyo3::prelude::*;
+
+use crate::report::{Report, unless_signal};
 
 /// Least time between two drawings of a bar.
 const BAR_INTERVAL: Duration = Duration::from_millis(100);
@@ -22,71 +25,129 @@ enum Screen {
     Bar(ProgressBar),
     Lines,
     Callback(Py<PyAny>),
+    /// Another process shows it.
+    Elsewhere(Arc<Report>),
 }
 
-/// Shows how far a write of one or more sources has come.
+/// A source that is being written.
+struct ActiveSource {
+    name: String,
+    started: Instant,
+    samples: u64,
+    bytes: u64,
+}
+
+/// Shows how far a write of one or more sources has come; several may be active at once.
 pub(crate) struct Progress {
     screen: Screen,
     sources: usize,
     sources_done: usize,
     started: Instant,
-    source: String,
-    source_started: Instant,
-    shown: Option<Instant>,
+    active: Vec<ActiveSource>,
+    shown: Instant,
 }
 
 impl Progress {
     /// Progress of a write of `sources` sources.
     pub(crate) fn new(is_on: bool, callback: Option<Py<PyAny>>, sources: usize) -> Self {
-        let screen = match callback {
-            _ if !is_on => Screen::Off,
-            Some(callback) => Screen::Callback(callback),
-            None if std::io::stderr().is_terminal() => Screen::Bar(spinner()),
-            None => Screen::Lines,
-        };
+        Self::on(
+            match callback {
+                _ if !is_on => Screen::Off,
+                Some(callback) => Screen::Callback(callback),
+                None if std::io::stderr().is_terminal() => Screen::Bar(spinner()),
+                None => Screen::Lines,
+            },
+            sources,
+        )
+    }
+
+    /// Progress that is told to a watcher in place of being shown.
+    pub(crate) fn watched(report: Report) -> Self {
+        Self::on(Screen::Elsewhere(Arc::new(report)), 1)
+    }
+
+    fn on(screen: Screen, sources: usize) -> Self {
         let now = Instant::now();
         Self {
             screen,
             sources,
             sources_done: 0,
             started: now,
-            source: String::new(),
-            source_started: now,
-            shown: None,
+            active: Vec::new(),
+            shown: now,
+        }
+    }
+
+    /// The watcher, if there is one: it wants to hear of every row.
+    pub(crate) fn report(&self) -> Option<Arc<Report>> {
+        match &self.screen {
+            Screen::Elsewhere(report) => Some(Arc::clone(report)),
+            _ => None,
         }
     }
 
     /// Says that a source begins.
     pub(crate) fn begin_source(&mut self, name: &str) {
-        name.clone_into(&mut self.source);
-        self.source_started = Instant::now();
-        self.shown = None;
+        self.shown = Instant::now();
+        self.active.push(ActiveSource {
+            name: name.to_owned(),
+            started: self.shown,
+            samples: 0,
+            bytes: 0,
+        });
     }
 
-    /// Says how many samples and payload bytes of the source are committed; shows it if it is time to.
-    pub(crate) fn committed(&mut self, py: Python<'_>, samples: u64, bytes: u64) {
-        let interval = match self.screen {
-            Screen::Off => return,
+    /// Says how many samples and payload bytes of a source are committed; shows it if it is time to.
+    ///
+    /// # Errors
+    /// A signal that arrived while a callback showed it; likewise below.
+    pub(crate) fn committed(
+        &mut self,
+        py: Python<'_>,
+        name: &str,
+        samples: u64,
+        bytes: u64,
+    ) -> PyResult<()> {
+        let interval = match &self.screen {
+            Screen::Off => return Ok(()),
+            Screen::Elsewhere(report) => return report.tell(py, samples, bytes, false),
             Screen::Lines => LINE_INTERVAL,
             Screen::Bar(_) | Screen::Callback(_) => BAR_INTERVAL,
         };
-        let since = self.shown.unwrap_or(self.source_started);
-        if since.elapsed() >= interval {
-            self.show(py, &self.rates(samples, bytes), false);
-            self.shown = Some(Instant::now());
+        if let Some(source) = self.active.iter_mut().find(|source| source.name == name) {
+            (source.samples, source.bytes) = (samples, bytes);
         }
+        if self.shown.elapsed() >= interval {
+            self.shown = Instant::now();
+            self.show(py, &rates(&self.active), false)?;
+        }
+        Ok(())
     }
 
     /// Says that a source ended, with the outcome in one or two words.
-    pub(crate) fn end_source(&mut self, py: Python<'_>, outcome: &str, samples: u64, bytes: u64) {
+    pub(crate) fn end_source(
+        &mut self,
+        py: Python<'_>,
+        name: &str,
+        outcome: &str,
+        samples: u64,
+        bytes: u64,
+    ) -> PyResult<()> {
         self.sources_done += 1;
-        if !matches!(self.screen, Screen::Off) {
-            let text = if samples == 0 {
-                format!("{}: {outcome}", self.source)
-            } else {
-                format!("{} ({outcome})", self.rates(samples, bytes))
-            };
-            self.show(py, &format!("{text}{}", self.overall()), true);
+        let Some(place) = self.active.iter().position(|source| source.name == name) else {
+            return Ok(());
+        };
+        let mut source = self.active.remove(place);
+        (source.samples, source.bytes) = (samples, bytes);
+        let text = if samples == 0 {
+            format!("{name}: {outcome}")
+        } else {
+            format!("{} ({outcome})", rates(&[source]))
+        };
+        match &self.screen {
+            Screen::Off => Ok(()),
+            Screen::Elsewhere(report) => report.tell(py, samples, bytes, true),
+            _ => self.show(py, &format!("{text}{}", self.overall()), true),
         }
     }
 
@@ -95,19 +156,6 @@ impl Progress {
         if let Screen::Bar(bar) = &self.screen {
             bar.finish_and_clear();
         }
-    }
-
-    fn rates(&self, samples: u64, bytes: u64) -> String {
-        let seconds = self.source_started.elapsed().as_secs_f64().max(1e-9);
-        #[expect(clippy::cast_precision_loss, reason = "a rate for people")]
-        let (samples_per_second, megabytes_per_second) =
-            (samples as f64 / seconds, bytes as f64 / seconds / 1e6);
-        format!(
-            "{}: {} samples, {}, {samples_per_second:.0} samples/s, {megabytes_per_second:.1} MB/s",
-            self.source,
-            HumanCount(samples),
-            HumanBytes(bytes),
-        )
     }
 
     /// How many sources are done and, after the first one, when the rest will be.
@@ -127,21 +175,44 @@ impl Progress {
         format!("; {}/{} sources{eta}", self.sources_done, self.sources)
     }
 
-    fn show(&self, py: Python<'_>, text: &str, is_last: bool) {
+    fn show(&self, py: Python<'_>, text: &str, is_last: bool) -> PyResult<()> {
         match &self.screen {
-            Screen::Off => {}
+            Screen::Off | Screen::Elsewhere(_) => {}
             Screen::Bar(bar) if is_last => bar.suspend(|| write_line(text)),
             Screen::Bar(bar) => {
                 bar.set_message(format!("{text}{}", self.overall()));
                 bar.tick();
             }
             Screen::Lines => write_line(text),
-            Screen::Callback(callback) => {
-                // A notebook that can't show a line is no reason to fail a write.
-                let _not_shown = callback.call1(py, (text,));
-            }
+            // A notebook that can't show a line is no reason to fail a write.
+            Screen::Callback(callback) => return unless_signal(py, callback.call1(py, (text,))),
+        }
+        Ok(())
+    }
+}
+
+/// Names, counts and rates of sources, added up.
+fn rates(sources: &[ActiveSource]) -> String {
+    let mut names = Vec::with_capacity(sources.len());
+    let (mut samples, mut bytes) = (0, 0);
+    let (mut samples_per_second, mut megabytes_per_second) = (0.0, 0.0);
+    for source in sources {
+        names.push(source.name.as_str());
+        samples += source.samples;
+        bytes += source.bytes;
+        let seconds = source.started.elapsed().as_secs_f64().max(1e-9);
+        #[expect(clippy::cast_precision_loss, reason = "a rate for people")]
+        {
+            samples_per_second += source.samples as f64 / seconds;
+            megabytes_per_second += source.bytes as f64 / seconds / 1e6;
         }
     }
+    format!(
+        "{}: {} samples, {}, {samples_per_second:.0} samples/s, {megabytes_per_second:.1} MB/s",
+        names.join(", "),
+        HumanCount(samples),
+        HumanBytes(bytes),
+    )
 }
 
 fn spinner() -> ProgressBar {

@@ -2,6 +2,8 @@
 //!
 //! Owns which fields they get. Must not judge outcomes. Invariant: an error value carries the exception itself.
 
+use std::path::PathBuf;
+
 use dataset_rt_format::Origin;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -43,6 +45,15 @@ pub(crate) fn success<'py>(
     classes::results(py)?
         .getattr("CacheWriteSuccess")?
         .call((name, path), Some(&fields))
+}
+
+/// The cache of a value that says there is one.
+pub(crate) fn path_of_success(result: &Bound<'_, PyAny>) -> PyResult<Option<PathBuf>> {
+    let class = classes::results(result.py())?.getattr("CacheWriteSuccess")?;
+    if !result.is_instance(&class)? {
+        return Ok(None);
+    }
+    result.getattr("path")?.extract().map(Some)
 }
 
 /// `CacheWriteError` of an exception.

@@ -3,7 +3,6 @@
 //! Owns the pool of a Python runtime and the order of sources in a call. Must not decide which cache is reused. Invariant: results stand in source order, one per
 //! source, whatever happened to the others.
 
-use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
@@ -20,10 +19,11 @@ use crate::convert::config::{WriterSettings, reader_options};
 use crate::convert::integer::whole_number;
 use crate::dataset::Dataset;
 use crate::error::CoreError;
-use crate::profile::{ProfiledSource, write_profile};
+use crate::profile::{Profile, Stages};
 use crate::progress::Progress;
+use crate::report::Report;
 use crate::results;
-use crate::source::source_name;
+use crate::source::source_names;
 use crate::window::Window;
 use crate::write::{Failure, Signals, SourceProfile, WriteCall, Written};
 
@@ -32,6 +32,9 @@ const MAX_WORKERS: usize = 1024;
 
 /// One source's name and what became of it.
 type Outcome = (String, Result<Written, PyErr>);
+
+/// One source's name and its result; `None` when it is to be written.
+type Found<'py> = (String, Option<Bound<'py, PyAny>>);
 
 /// Exactly `num_workers` named threads, shared by writing, opening and reading.
 #[pyclass(frozen, module = "dataset_rt._native")]
@@ -49,16 +52,11 @@ impl Runtime {
         base: &Path,
         config: &Bound<'_, PyAny>,
         reuse: bool,
-        callback: Option<Py<PyAny>>,
+        screen: impl FnOnce(bool) -> Progress,
     ) -> Result<Vec<Outcome>, CoreError> {
         let py = config.py();
         let settings = WriterSettings::extract(config)?;
-        let names: Vec<_> = sources
-            .iter()
-            .enumerate()
-            .map(|(number, source)| source_name(source, number))
-            .collect();
-        refuse_duplicates(&names)?;
+        let names = source_names(sources)?;
         let base = std::path::absolute(base)?;
         let call = WriteCall {
             base: &base,
@@ -66,31 +64,29 @@ impl Runtime {
             pool: &self.pool,
             is_profiled: settings.profile_path.is_some(),
         };
-        let mut progress = Progress::new(settings.shows_progress, callback, sources.len());
-        let mut profiles: Vec<ProfiledSource> = Vec::new();
+        let mut progress = screen(settings.shows_progress);
+        let mut entries = Vec::with_capacity(sources.len());
         let mut outcomes = Vec::with_capacity(sources.len());
         let started = Instant::now();
         let mut raised = None;
         for (source, name) in sources.iter().zip(names) {
-            let (name, outcome, profile) = match name {
+            let mut profile = SourceProfile::default();
+            let (name, outcome) = match name {
                 Ok(name) => {
                     progress.begin_source(&name);
-                    let mut profile = SourceProfile::default();
                     let written = call.write_source(source, &name, &mut progress, &mut profile);
-                    (
-                        name,
-                        written.and_then(|written| accept(py, written, reuse)),
-                        profile,
-                    )
+                    (name, written.and_then(|written| accept(py, written, reuse)))
                 }
                 Err((label, error)) => {
-                    (label, Err(Failure::of(py, error)), SourceProfile::default())
+                    progress.begin_source(&label);
+                    (label, Err(Failure::of(py, error)))
                 }
             };
             let word = word_of(&outcome);
-            progress.end_source(py, word, profile.samples, profile.payload_bytes);
-            profiles.push((name.clone(), word, profile));
-            match outcome {
+            let (samples, bytes) = (profile.samples, profile.payload_bytes);
+            let shown = progress.end_source(py, &name, word, samples, bytes);
+            entries.push((name.clone(), word, Stages::of(&profile)));
+            match outcome.and_then(|written| shown.map_err(Failure::Raise).map(|()| written)) {
                 Ok(written) => outcomes.push((name, Ok(written))),
                 Err(Failure::Value(error)) => outcomes.push((name, Err(error))),
                 Err(Failure::Raise(error)) => {
@@ -106,7 +102,11 @@ impl Runtime {
             } else {
                 "finished"
             };
-            let written = write_profile(path, outcome, started.elapsed(), &profiles);
+            let mut profile = Profile::new(outcome, started.elapsed());
+            for (name, word, stages) in entries {
+                profile.add(name, word, stages);
+            }
+            let written = profile.write(path);
             if raised.is_none() {
                 written?;
             }
@@ -136,7 +136,49 @@ impl Runtime {
         self.pool.num_workers()
     }
 
-    #[pyo3(signature = (sources, base, config, *, reuse, progress = None))]
+    #[pyo3(signature = (sources, base, config, *, reuse))]
+    fn find_caches<'py>(
+        &self,
+        sources: Vec<Bound<'py, PyAny>>,
+        base: PathBuf,
+        config: &Bound<'py, PyAny>,
+        reuse: bool,
+    ) -> Result<Vec<Found<'py>>, CoreError> {
+        let py = config.py();
+        let settings = WriterSettings::extract(config)?;
+        let names = source_names(&sources)?;
+        let base = std::path::absolute(&base)?;
+        let call = WriteCall {
+            base: &base,
+            options: &settings.options,
+            pool: &self.pool,
+            is_profiled: false,
+        };
+        let mut found = Vec::with_capacity(sources.len());
+        for (source, name) in sources.iter().zip(names) {
+            let (name, outcome) = match name {
+                Ok(name) => {
+                    let outcome = call.find_source(source, &name);
+                    (name, outcome)
+                }
+                Err((label, error)) => (label, Err(Failure::of(py, error))),
+            };
+            let accepted = outcome.and_then(|found| match found {
+                Some(written) => accept(py, written, reuse).map(Some),
+                None => Ok(None),
+            });
+            let value = match accepted {
+                Ok(Some(written)) => Some(results::success(py, &name, &written)?),
+                Ok(None) => None,
+                Err(Failure::Value(error)) => Some(results::failure(py, &name, &error)?),
+                Err(Failure::Raise(error)) => return Err(error.into()),
+            };
+            found.push((name, value));
+        }
+        Ok(found)
+    }
+
+    #[pyo3(signature = (sources, base, config, *, reuse, progress = None, report = None))]
     fn write_caches<'py>(
         &self,
         sources: Vec<Bound<'py, PyAny>>,
@@ -144,9 +186,14 @@ impl Runtime {
         config: &Bound<'py, PyAny>,
         reuse: bool,
         progress: Option<Py<PyAny>>,
+        report: Option<Py<PyAny>>,
     ) -> Result<Vec<Bound<'py, PyAny>>, CoreError> {
         let py = config.py();
-        let outcomes = self.write(&sources, &base, config, reuse, progress)?;
+        let screen = |is_shown| match report {
+            Some(report) => Progress::watched(Report::new(report)),
+            None => Progress::new(is_shown, progress, sources.len()),
+        };
+        let outcomes = self.write(&sources, &base, config, reuse, screen)?;
         outcomes
             .iter()
             .map(|(name, outcome)| Ok(outcome_value(py, name, outcome)?))
@@ -175,22 +222,18 @@ impl Runtime {
         )?))
     }
 
-    #[pyo3(signature = (sources, base, writer_config, reader_config, *, progress = None))]
-    fn open_sources<'py>(
+    fn open_written<'py>(
         &self,
-        sources: Vec<Bound<'py, PyAny>>,
-        base: PathBuf,
-        writer_config: &Bound<'py, PyAny>,
-        reader_config: &Bound<'py, PyAny>,
-        progress: Option<Py<PyAny>>,
+        mut results: Vec<Bound<'py, PyAny>>,
+        config: &Bound<'py, PyAny>,
     ) -> Result<(Option<Dataset>, Vec<Bound<'py, PyAny>>), CoreError> {
-        let py = writer_config.py();
-        let options = reader_options(reader_config)?;
-        let mut outcomes = self.write(&sources, &base, writer_config, true, progress)?;
+        let py = config.py();
+        let options = reader_options(config)?;
         let mut caches: Vec<Arc<LoadedCache>> = Vec::new();
-        for (_, outcome) in &mut outcomes {
-            let Ok(written) = &*outcome else { continue };
-            let path = written.path().to_owned();
+        for result in &mut results {
+            let Some(path) = results::path_of_success(result)? else {
+                continue;
+            };
             let signals = Signals::default();
             let check = signals.check();
             let opened = py
@@ -209,24 +252,18 @@ impl Runtime {
             });
             match fits {
                 Ok(cache) => caches.push(cache),
-                Err(Failure::Value(error)) => *outcome = Err(error),
+                Err(Failure::Value(error)) => {
+                    let name: String = result.getattr("source_name")?.extract()?;
+                    *result = results::failure(py, &name, &error)?;
+                }
                 Err(Failure::Raise(error)) => return Err(error.into()),
             }
         }
-        let dataset = if caches.is_empty() {
-            None
-        } else {
-            Some(Dataset::new(CoreDataset::new(
-                CacheSet::new(caches)?,
-                options,
-                Arc::clone(&self.pool),
-            )?))
-        };
-        let values = outcomes
-            .iter()
-            .map(|(name, outcome)| outcome_value(py, name, outcome))
-            .collect::<PyResult<_>>()?;
-        Ok((dataset, values))
+        if caches.is_empty() {
+            return Ok((None, results));
+        }
+        let dataset = CoreDataset::new(CacheSet::new(caches)?, options, Arc::clone(&self.pool))?;
+        Ok((Some(Dataset::new(dataset)), results))
     }
 
     fn open_dump(&self, py: Python<'_>, file: PathBuf) -> Result<Dataset, CoreError> {
@@ -281,18 +318,4 @@ fn outcome_value<'py>(
         Ok(written) => results::success(py, name, written),
         Err(error) => results::failure(py, name, error),
     }
-}
-
-fn refuse_duplicates(names: &[Result<String, (String, PyErr)>]) -> Result<(), CoreError> {
-    let mut seen = HashSet::new();
-    for name in names.iter().flatten() {
-        if !seen.insert(name.as_str()) {
-            return Err(CoreError::option(
-                "name",
-                format!("{name:?} for two sources"),
-                "a name of its own for every source",
-            ));
-        }
-    }
-    Ok(())
 }

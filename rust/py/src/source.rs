@@ -3,6 +3,7 @@
 //! Owns how names, versions and rows are taken from a source, and the time that takes. Must not check rows: the core does. Invariant: what a source raises travels as
 //! the very exception it raised.
 
+use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
 use pyo3::exceptions::PyTypeError;
@@ -11,12 +12,35 @@ use pyo3::types::{PyIterator, PyString, PyTuple};
 
 use crate::convert::bytes::PayloadBytes;
 use crate::convert::metadata::{RowFields, type_name};
+use crate::error::CoreError;
 
-/// The name of source number `number`, or the label it gets when its name can't be read.
-pub(crate) fn source_name(
-    source: &Bound<'_, PyAny>,
-    number: usize,
-) -> Result<String, (String, PyErr)> {
+/// The name of a source, or the label it gets when its name can't be read, and why it can't.
+pub(crate) type SourceName = Result<String, (String, PyErr)>;
+
+/// The names of all sources of a call.
+///
+/// # Errors
+/// `InvalidConfigError` when two sources share a name.
+pub(crate) fn source_names(sources: &[Bound<'_, PyAny>]) -> Result<Vec<SourceName>, CoreError> {
+    let names: Vec<SourceName> = sources
+        .iter()
+        .enumerate()
+        .map(|(number, source)| source_name(source, number))
+        .collect();
+    let mut seen = HashSet::new();
+    for name in names.iter().flatten() {
+        if !seen.insert(name.as_str()) {
+            return Err(CoreError::option(
+                "name",
+                format!("{name:?} for two sources"),
+                "a name of its own for every source",
+            ));
+        }
+    }
+    Ok(names)
+}
+
+fn source_name(source: &Bound<'_, PyAny>, number: usize) -> SourceName {
     let label = || format!("source[{number}]");
     let name = source.getattr("name").map_err(|error| (label(), error))?;
     let Ok(text) = name.cast::<PyString>() else {

@@ -12,7 +12,7 @@ use dataset_rt_reader::ReaderError;
 use dataset_rt_storage::durable::Disk;
 use dataset_rt_storage::{
     Begin, CacheWriter, FinishedCache, InterruptCheck, Pushed, StorageError, WriteOptions,
-    WriteReport, WriteStages,
+    WriteReport, WriteStages, find_finished,
 };
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
@@ -20,6 +20,7 @@ use pyo3::prelude::*;
 use crate::convert::bytes::PayloadBytes;
 use crate::error::CoreError;
 use crate::progress::Progress;
+use crate::report::Report;
 use crate::source::{SourceRows, SourceTimes, source_version};
 
 /// Rows between two looks for signals; sources without Python code see none of their own.
@@ -51,16 +52,6 @@ pub(crate) enum Written {
     Found(FinishedCache),
 }
 
-impl Written {
-    /// The cache.
-    pub(crate) fn path(&self) -> &Path {
-        match self {
-            Self::Built(report) => &report.path,
-            Self::Found(found) => &found.path,
-        }
-    }
-}
-
 /// Where the time of one source went.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct SourceProfile {
@@ -72,13 +63,28 @@ pub(crate) struct SourceProfile {
 
 /// Signals that arrive while the core waits: seen between its waits, raised when it has stopped.
 #[derive(Clone, Default)]
-pub(crate) struct Signals(Arc<Mutex<Option<PyErr>>>);
+pub(crate) struct Signals {
+    raised: Arc<Mutex<Option<PyErr>>>,
+    report: Option<Arc<Report>>,
+}
 
 impl Signals {
+    /// Signals of a wait that a watcher, if there is one, is to take for a sign of life.
+    fn of_write(report: Option<Arc<Report>>) -> Self {
+        Self {
+            report,
+            ..Self::default()
+        }
+    }
+
     /// The core's way to ask.
     pub(crate) fn check(&self) -> InterruptCheck {
-        let raised = Arc::clone(&self.0);
-        InterruptCheck::new(move || match Python::attach(|py| py.check_signals()) {
+        let (raised, report) = (Arc::clone(&self.raised), self.report.clone());
+        let look = move |py: Python<'_>| {
+            py.check_signals()?;
+            report.as_ref().map_or(Ok(()), |report| report.repeat(py))
+        };
+        InterruptCheck::new(move || match Python::attach(&look) {
             Ok(()) => false,
             Err(error) => {
                 *raised.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
@@ -89,7 +95,11 @@ impl Signals {
 
     /// The exception of an error: the signal's own if there was one.
     pub(crate) fn failure(&self, py: Python<'_>, error: StorageError) -> Failure {
-        let raised = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let raised = self
+            .raised
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
         match raised {
             Some(signal) if matches!(error, StorageError::Cancelled) => Failure::of(py, signal),
             _ => Failure::of(py, CoreError::from(error).into_pyerr()),
@@ -120,6 +130,31 @@ pub(crate) struct WriteCall<'a> {
 }
 
 impl WriteCall<'_> {
+    fn options_for(&self, source: &Bound<'_, PyAny>) -> Result<WriteOptions, Failure> {
+        let version = source_version(source).map_err(|error| Failure::of(source.py(), error))?;
+        Ok(WriteOptions {
+            source_version: version,
+            ..self.options.clone()
+        })
+    }
+
+    /// Finds the cache of one source written; `None` when it is to be written.
+    pub(crate) fn find_source(
+        &self,
+        source: &Bound<'_, PyAny>,
+        name: &str,
+    ) -> Result<Option<Written>, Failure> {
+        let py = source.py();
+        let options = self.options_for(source)?;
+        let signals = Signals::default();
+        let check = signals.check();
+        let (base, pool) = (PathBuf::from(self.base), Arc::clone(self.pool));
+        let found = py.detach(|| find_finished(&Disk::new(), &base, name, &options, &pool, &check));
+        found
+            .map(|found| found.map(Written::Found))
+            .map_err(|error| signals.failure(py, error))
+    }
+
     /// Writes the cache of one source, or finds it written.
     pub(crate) fn write_source(
         &self,
@@ -130,11 +165,8 @@ impl WriteCall<'_> {
     ) -> Result<Written, Failure> {
         let py = source.py();
         let fail = |error| Failure::of(py, error);
-        let options = WriteOptions {
-            source_version: source_version(source).map_err(fail)?,
-            ..self.options.clone()
-        };
-        let signals = Signals::default();
+        let options = self.options_for(source)?;
+        let signals = Signals::of_write(progress.report());
         let check = signals.check();
         let (disk, base, pool) = (Disk::new(), PathBuf::from(self.base), Arc::clone(self.pool));
         let begun = py.detach(|| {
@@ -151,7 +183,7 @@ impl WriteCall<'_> {
             }
         };
         let counters = writer.progress();
-        let outcome = self.write_rows(source, &mut writer, &signals, progress, profile);
+        let outcome = self.write_rows(source, name, &mut writer, &signals, progress, profile);
         let outcome = match outcome {
             Ok(()) => py
                 .detach(|| writer.finish())
@@ -170,6 +202,7 @@ impl WriteCall<'_> {
     fn write_rows(
         &self,
         source: &Bound<'_, PyAny>,
+        name: &str,
         writer: &mut CacheWriter<PayloadBytes>,
         signals: &Signals,
         progress: &mut Progress,
@@ -178,6 +211,7 @@ impl WriteCall<'_> {
         let py = source.py();
         let fail = |error| Failure::of(py, error);
         let counters = writer.progress();
+        let is_watched = progress.report().is_some();
         let mut rows = SourceRows::new(source, self.is_profiled).map_err(fail)?;
         let mut push_all = || {
             while let Some(row) = rows.next_row().map_err(fail)? {
@@ -189,14 +223,17 @@ impl WriteCall<'_> {
                 if number.is_multiple_of(SIGNAL_ROWS) {
                     py.check_signals().map_err(fail)?;
                 }
-                if writer
+                let pushed = writer
                     .push(row.payload, &values)
-                    .map_err(|error| signals.failure(py, error))?
-                    == Pushed::BlockFull
-                {
+                    .map_err(|error| signals.failure(py, error))?;
+                if pushed == Pushed::BlockFull {
                     py.detach(|| writer.dispatch())
                         .map_err(|error| signals.failure(py, error))?;
-                    progress.committed(py, counters.samples(), counters.payload_bytes());
+                }
+                if pushed == Pushed::BlockFull || is_watched {
+                    progress
+                        .committed(py, name, counters.samples(), counters.payload_bytes())
+                        .map_err(fail)?;
                 }
             }
             Ok(())
