@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         DatasetIOError,
         InvalidConfigError,
         InvalidMetadataError,
+        SourceProcessError,
         StateMismatchError,
         UnknownSampleError,
     )
@@ -68,6 +69,7 @@ __all__ = [
     "ReaderConfig",
     "ShardCompression",
     "SizedTorchIterableDataset",
+    "SourceProcessError",
     "StateMismatchError",
     "UnknownSampleError",
     "WriterConfig",
@@ -101,6 +103,7 @@ _HOMES = {
     "ReaderConfig": "config",
     "ShardCompression": "config",
     "SizedTorchIterableDataset": "integrations.torch",
+    "SourceProcessError": "errors",
     "StateMismatchError": "errors",
     "UnknownSampleError": "errors",
     "WriterConfig": "config",

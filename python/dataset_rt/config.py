@@ -78,10 +78,12 @@ class WriterConfig(_Config):
         profiler: Stage times as JSON.
         on_version_change: What a source with a version does to a finished cache of another
             version: ``"refuse"`` gives that source an error, ``"rebuild"`` replaces it.
-        num_processes: Processes that iterate the sources. Only 0 in this version: they are
-            iterated in the calling thread.
-        process_timeout_seconds: Longest silence of such a process, in seconds; without
-            effect while there are none.
+        num_processes: Spawned processes that iterate the sources, one source each and at most
+            so many at once; 0 iterates them in the calling thread. For preprocessing that
+            holds the GIL. A source is pickled to get there; results, order and bytes are
+            those of 0.
+        process_timeout_seconds: Longest silence of such a process, in seconds: neither a row
+            nor anything the core did for it. It is then ended, and its source failed.
     """
 
     prefetch_size: _Count = 64
@@ -91,7 +93,7 @@ class WriterConfig(_Config):
     validate_cache: _Flag = False
     profiler: WriterProfilerConfig = WriterProfilerConfig()
     on_version_change: Literal["refuse", "rebuild"] = "refuse"
-    num_processes: Annotated[int, BeforeValidator(_whole), Field(ge=0, le=0)] = 0
+    num_processes: Annotated[int, BeforeValidator(_whole), Field(ge=0, le=1024)] = 0
     process_timeout_seconds: Annotated[float, Field(gt=0)] = 3600.0
 
     @model_validator(mode="after")

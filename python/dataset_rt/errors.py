@@ -18,6 +18,7 @@ __all__ = [
     "DatasetIOError",
     "InvalidConfigError",
     "InvalidMetadataError",
+    "SourceProcessError",
     "StateMismatchError",
     "UnknownSampleError",
     "io_error",
@@ -184,6 +185,24 @@ class UnknownSampleError(DatasetError, LookupError, fields=("cache_id", "sample_
     kind = "NotFound"
     cache_id: int | None = None
     sample_id: int | None = None
+
+
+class SourceProcessError(DatasetError, fields=("exit_code", "signal", "timeout_seconds")):
+    """A source that was to be written by a process of its own, and was not.
+
+    None of the fields is set when the source could not be brought into a process.
+
+    Attributes:
+        exit_code: What the process exited with, without having given an outcome.
+        signal: Name of the signal that ended it, such as ``"SIGKILL"``.
+        timeout_seconds: The limit of ``WriterConfig.process_timeout_seconds``, if it was
+            silent for longer.
+    """
+
+    kind = "SourceFailed"
+    exit_code: int | None = None
+    signal: str | None = None
+    timeout_seconds: float | None = None
 
 
 class DatasetIOError(DatasetError, OSError, fields=("errno", "filename", "operation")):

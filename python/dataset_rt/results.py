@@ -66,12 +66,12 @@ class CacheWriteError:
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle with the exception, or with its text where it cannot travel itself."""
         error = self.error
-        if error is not None and not _travels(error):
+        if error is not None and not travels(error):
             error = DatasetError(f"{type(error).__name__}: {error}", kind="SourceFailed")
         return type(self), (self.source_name, self.message, error)
 
 
-def _travels(error: Exception) -> bool:
+def travels(error: BaseException) -> bool:
     """Whether an exception of the user's survives a pickle."""
     try:
         pickle.dumps(error)

@@ -84,12 +84,15 @@ class Malicious:
         raise AssertionError("a payload was pickled or unpickled")
 
 
-def test_package_never_unpickles(runtime, tmp_path) -> None:
+def test_package_unpickles_only_between_its_own_processes() -> None:
     root = Path(drt.__file__).parent
-    sources = [file.read_text() for file in root.rglob("*.py")]
+    sources = {file.name: file.read_text() for file in root.rglob("*.py")}
     assert len(sources) > 10
     unpickling = re.compile(r"pickle\.loads?\b|Unpickler|marshal|shelve|\beval\(|\bexec\(")
-    assert [text for text in sources if unpickling.search(text)] == []
+    found = {name: unpickling.findall(text) for name, text in sources.items()}
+    assert {name: uses for name, uses in found.items() if uses} == {
+        "source_worker.py": ["pickle.loads"]
+    }
 
 
 def test_malicious_payload_is_bytes_like_any_other(runtime, tmp_path) -> None:

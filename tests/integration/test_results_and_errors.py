@@ -31,6 +31,7 @@ ERRORS = [
     drt.CacheVersionError(SENTENCE, path="/c", expected="1", found="9"),
     drt.CacheExistsError(SENTENCE, path="/c"),
     drt.StateMismatchError(SENTENCE, field="seed", expected="1", found="2"),
+    drt.SourceProcessError(SENTENCE, exit_code=1, signal="SIGKILL", timeout_seconds=0.5),
     drt.UnknownSampleError(SENTENCE, cache_id=1, sample_id=2),
     drt.DatasetIOError(SENTENCE, errno=errno.ENOSPC, filename="/c/x", operation="write"),
     io_error(SENTENCE, errno=errno.ENOENT, filename="/c/x", operation="open"),
