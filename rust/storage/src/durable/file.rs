@@ -4,7 +4,7 @@
 //! Invariant: a read answers with exactly the bytes asked for or with an error; a short file is never padded.
 
 use std::fs::{File, OpenOptions};
-use std::io::{self, Read, Write};
+use std::io::{self, IoSlice, Read, Write};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
@@ -147,6 +147,25 @@ impl DiskFile {
     pub fn append(&mut self, bytes: &[u8]) -> Result<(), StorageError> {
         self.disk
             .call(Operation::Write, &self.path, || self.file.write_all(bytes))
+    }
+
+    /// Appends all bytes of all pieces, in order.
+    ///
+    /// # Errors
+    /// [`StorageError::Io`]; how much was written is then unknown.
+    pub fn append_pieces(&mut self, mut pieces: Vec<IoSlice<'_>>) -> Result<(), StorageError> {
+        let mut rest = pieces.as_mut_slice();
+        while !rest.is_empty() {
+            let written = self.disk.call(Operation::Write, &self.path, || {
+                match self.file.write_vectored(rest) {
+                    Ok(0) => Err(io::ErrorKind::WriteZero.into()),
+                    Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(0),
+                    written => written,
+                }
+            })?;
+            IoSlice::advance_slices(&mut rest, written);
+        }
+        Ok(())
     }
 
     /// Makes its bytes and length durable.

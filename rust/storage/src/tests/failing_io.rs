@@ -149,3 +149,25 @@ fn write_onto_a_full_disk_says_so_and_leaves_nothing() {
         assert!(tree(base.path()).is_empty());
     }
 }
+
+#[test]
+fn rebuild_whose_name_is_not_durable_keeps_the_old_files_for_the_next_run() {
+    let base = tempfile::tempdir().unwrap();
+    write(&Disk::new(), base.path(), "a", &small(), 1, 7).unwrap();
+    let folder = base.path().to_owned();
+    let exchanged = std::sync::atomic::AtomicBool::new(false);
+    let recorder = Recorder::failing(move |_, event| {
+        let order = std::sync::atomic::Ordering::SeqCst;
+        exchanged.fetch_or(event.operation == Operation::Exchange, order);
+        let is_sync = event.operation == Operation::SyncDir && event.path == folder;
+        (exchanged.load(order) && is_sync).then_some(EIO)
+    });
+    let error = rebuild(&recorder.disk(), base.path(), "a", 20).unwrap_err();
+    assert_eq!(error.effect(), Effect::Unknown);
+    assert_holds(&open(&base.path().join("a")), 20);
+    // Their removal could reach the disk before the exchange does.
+    let private = recorder.succeeded(Operation::Exchange).remove(0);
+    assert_holds(&open(&private), 7);
+    let _reused = super::begin(&Disk::new(), base.path(), "a", &small(), 1).unwrap();
+    assert!(!private.exists());
+}

@@ -4,6 +4,7 @@ mod any_bytes;
 mod damage;
 mod failing_io;
 mod locking;
+mod power_cut;
 mod publication;
 mod recorder;
 mod reuse;

@@ -98,6 +98,8 @@ impl<P: AsRef<[u8]> + Send + 'static> CacheWriter<P> {
         let Some(right) = BuildRight::try_take(disk, base, name)? else {
             return Ok(Begin::Busy);
         };
+        // The last holder of the lock may have died after the first sweep saw it alive.
+        sweep_temporaries(disk, base);
         // Another builder may have finished between the look and the lock.
         let replaces = match look(disk, &target, options)? {
             Found::Reusable(finished) => {

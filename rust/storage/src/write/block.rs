@@ -5,7 +5,10 @@
 //! Invariant: the encoded bytes depend on payloads, compression and first sample alone.
 //! Format text: `FORMAT.md`, "Records".
 
-use dataset_rt_format::{Compression, FormatError, RecordHead, SampleId, encode_record};
+use std::io::IoSlice;
+use std::ops::Range;
+
+use dataset_rt_format::{Codec, Compression, FormatError, RecordHead, SampleId, encode_record};
 
 use super::progress::{Stage, WriteProgress};
 
@@ -18,21 +21,23 @@ const COPIED_BYTES: usize = 4096;
 /// Buffers that a large record made longer than this are not kept for the next block.
 const KEPT_BUFFER_BYTES: usize = 1024 * 1024;
 
-enum Payload<P> {
-    /// The next bytes of the block's buffer.
-    Copied { bytes: usize },
-    /// Bytes that the source still owns.
-    Held(P),
+/// Where bytes of a block stand.
+enum Place {
+    /// A range of the block's buffer.
+    Buffer(Range<usize>),
+    /// A payload that the source still owns, by its number among those.
+    Held(usize),
 }
 
 /// Payloads of consecutive samples, then their records.
 pub(super) struct Block<P> {
     first_sample: u64,
-    payloads: Vec<Payload<P>>,
     payload_bytes: u64,
-    copied: Vec<u8>,
+    /// Where the payloads are, then where the records are; one for each sample.
+    places: Vec<Place>,
+    buffer: Vec<u8>,
+    held: Vec<P>,
     heads: Vec<RecordHead>,
-    encoded: Vec<u8>,
     scratch: Vec<u8>,
 }
 
@@ -40,11 +45,11 @@ impl<P> Default for Block<P> {
     fn default() -> Self {
         Self {
             first_sample: 0,
-            payloads: Vec::new(),
             payload_bytes: 0,
-            copied: Vec::new(),
+            places: Vec::new(),
+            buffer: Vec::new(),
+            held: Vec::new(),
             heads: Vec::new(),
-            encoded: Vec::new(),
             scratch: Vec::new(),
         }
     }
@@ -55,11 +60,14 @@ impl<P: AsRef<[u8]>> Block<P> {
     pub(super) fn restart_at(&mut self, first_sample: u64) {
         self.first_sample = first_sample;
         self.payload_bytes = 0;
-        self.payloads.clear();
+        self.places.clear();
+        self.held.clear();
         self.heads.clear();
-        for buffer in [&mut self.copied, &mut self.encoded, &mut self.scratch] {
-            buffer.clear();
-            buffer.shrink_to(KEPT_BUFFER_BYTES);
+        self.buffer.clear();
+        for buffer in [&mut self.buffer, &mut self.scratch] {
+            if buffer.capacity() > KEPT_BUFFER_BYTES {
+                *buffer = Vec::new();
+            }
         }
     }
 
@@ -68,21 +76,21 @@ impl<P: AsRef<[u8]>> Block<P> {
         let bytes = payload.as_ref();
         self.payload_bytes += bytes.len() as u64;
         if bytes.len() <= COPIED_BYTES {
-            self.copied.extend_from_slice(bytes);
-            self.payloads.push(Payload::Copied { bytes: bytes.len() });
+            self.places.push(append(&mut self.buffer, bytes));
         } else {
-            self.payloads.push(Payload::Held(payload));
+            self.places.push(Place::Held(self.held.len()));
+            self.held.push(payload);
         }
     }
 
     /// Says whether the block is to be encoded before another sample is added.
     pub(super) fn is_full(&self) -> bool {
-        self.payload_bytes >= FULL_BYTES || self.payloads.len() >= FULL_SAMPLES
+        self.payload_bytes >= FULL_BYTES || self.places.len() >= FULL_SAMPLES
     }
 
     /// Number of samples.
     pub(super) fn len(&self) -> usize {
-        self.payloads.len()
+        self.places.len()
     }
 
     pub(super) fn first_sample(&self) -> u64 {
@@ -99,27 +107,23 @@ impl<P: AsRef<[u8]>> Block<P> {
     /// [`FormatError::PayloadTooLarge`] with the sample.
     ///
     /// # Cost
-    /// One hash pass and at most one copy; with compression one pass of the codec.
+    /// One hash pass; with compression also one pass of the codec and a copy of what it made.
     pub(super) fn encode(&mut self, compression: Compression) -> Result<(), FormatError> {
-        self.heads.reserve(self.payloads.len());
-        let stays_in_place = self.stays_in_place(compression);
-        let mut copied = self.copied.as_slice();
-        for (sample, payload) in (self.first_sample..).zip(&self.payloads) {
-            let bytes = match payload {
-                Payload::Copied { bytes } => {
-                    let (head, rest) = copied.split_at_checked(*bytes).unwrap_or((copied, &[]));
-                    copied = rest;
-                    head
+        self.heads.reserve(self.places.len());
+        let mut scratch = std::mem::take(&mut self.scratch);
+        for (sample, number) in (self.first_sample..).zip(0..self.places.len()) {
+            let payload = self.bytes(number);
+            let head = encode_record(payload, compression, SampleId::new(sample), &mut scratch)?;
+            // A raw record is the payload, where it is.
+            if head.codec != Codec::Raw {
+                let record = append(&mut self.buffer, head.stored(&[], &scratch));
+                if let Some(place) = self.places.get_mut(number) {
+                    *place = record;
                 }
-                Payload::Held(owner) => owner.as_ref(),
-            };
-            let head = encode_record(bytes, compression, SampleId::new(sample), &mut self.scratch)?;
-            if !stays_in_place {
-                self.encoded
-                    .extend_from_slice(head.stored(bytes, &self.scratch));
             }
             self.heads.push(head);
         }
+        self.scratch = scratch;
         Ok(())
     }
 
@@ -128,19 +132,50 @@ impl<P: AsRef<[u8]>> Block<P> {
         &self.heads
     }
 
-    /// The records, back to back.
-    pub(super) fn records(&self, compression: Compression) -> &[u8] {
-        if self.stays_in_place(compression) {
-            &self.copied
-        } else {
-            &self.encoded
+    /// The bytes of consecutive records, in as few pieces as they stand in memory.
+    pub(super) fn pieces(&self, records: Range<usize>) -> Vec<IoSlice<'_>> {
+        let mut pieces = Vec::new();
+        let mut joined = 0..0;
+        for place in self.places.get(records).unwrap_or_default() {
+            match place {
+                Place::Buffer(range) if range.start == joined.end => joined.end = range.end,
+                Place::Buffer(range) => {
+                    pieces.push(IoSlice::new(self.buffer(&joined)));
+                    joined = range.clone();
+                }
+                Place::Held(number) => {
+                    pieces.push(IoSlice::new(self.buffer(&joined)));
+                    joined = 0..0;
+                    pieces.push(IoSlice::new(self.held(*number)));
+                }
+            }
+        }
+        pieces.push(IoSlice::new(self.buffer(&joined)));
+        pieces.retain(|piece| !piece.is_empty());
+        pieces
+    }
+
+    fn bytes(&self, number: usize) -> &[u8] {
+        match self.places.get(number) {
+            Some(Place::Buffer(range)) => self.buffer(range),
+            Some(Place::Held(number)) => self.held(*number),
+            None => &[],
         }
     }
 
-    /// Without compression, payloads that were all copied are the records already.
-    fn stays_in_place(&self, compression: Compression) -> bool {
-        compression == Compression::None && self.copied.len() as u64 == self.payload_bytes
+    fn buffer(&self, range: &Range<usize>) -> &[u8] {
+        self.buffer.get(range.clone()).unwrap_or_default()
     }
+
+    fn held(&self, number: usize) -> &[u8] {
+        self.held.get(number).map(AsRef::as_ref).unwrap_or_default()
+    }
+}
+
+fn append(buffer: &mut Vec<u8>, bytes: &[u8]) -> Place {
+    let start = buffer.len();
+    buffer.extend_from_slice(bytes);
+    Place::Buffer(start..buffer.len())
 }
 
 /// Encodes a block and counts the time.

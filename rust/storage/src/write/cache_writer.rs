@@ -245,10 +245,7 @@ impl<P: AsRef<[u8]> + Send + 'static> CacheWriter<P> {
         let progress = Arc::clone(&self.progress);
         progress.time(Stage::Disk, || {
             self.index_rows.clear();
-            let records = block.records(self.options.compression);
-            let completed = self
-                .shards
-                .append(block.heads(), records, &mut self.index_rows)?;
+            let completed = self.shards.append(&block, &mut self.index_rows)?;
             for shard in completed {
                 self.syncs.submit(shard)?;
             }

@@ -5,6 +5,7 @@
 //! Invariant: the digest is of exactly the bytes that were appended, in order.
 //! Format text: `FORMAT.md`, "Hashes".
 
+use std::io::IoSlice;
 use std::path::Path;
 
 use dataset_rt_format::{BlockHasher, BlockSums, FileHasher, FileSeal};
@@ -29,9 +30,11 @@ impl SealedFile {
         })
     }
 
-    pub(super) fn append(&mut self, bytes: &[u8]) -> Result<(), StorageError> {
-        self.hasher.update(bytes);
-        self.file.append(bytes)
+    pub(super) fn append(&mut self, pieces: Vec<IoSlice<'_>>) -> Result<(), StorageError> {
+        for piece in &pieces {
+            self.hasher.update(piece);
+        }
+        self.file.append_pieces(pieces)
     }
 
     /// The complete file, not yet synced.
@@ -88,6 +91,6 @@ impl BlockedSealedFile {
             return Ok(());
         }
         self.blocks.update(bytes);
-        self.file.append(bytes)
+        self.file.append(vec![IoSlice::new(bytes)])
     }
 }

@@ -9,8 +9,9 @@
 use std::path::{Path, PathBuf};
 
 use dataset_rt_format::limits::MAX_SHARDS;
-use dataset_rt_format::{CacheFile, FileSeal, FormatError, RecordHead, ShardId, encode_index_row};
+use dataset_rt_format::{CacheFile, FileSeal, FormatError, ShardId, encode_index_row};
 
+use super::block::Block;
 use super::sealed_file::SealedFile;
 use crate::durable::{Disk, DiskFile};
 use crate::error::StorageError;
@@ -44,34 +45,30 @@ impl ShardWriter {
         })
     }
 
-    /// Appends records that stand back to back in `bytes`, and their index rows to `index`.
+    /// Appends the records of a block, and their index rows to `index`.
     ///
     /// Returns the shards that became complete on the way, not yet synced.
-    pub(super) fn append(
+    pub(super) fn append<P: AsRef<[u8]>>(
         &mut self,
-        heads: &[RecordHead],
-        bytes: &[u8],
+        block: &Block<P>,
         index: &mut Vec<u8>,
     ) -> Result<Vec<DiskFile>, StorageError> {
         let mut completed = Vec::new();
-        let mut unwritten = bytes;
-        let mut run_bytes = 0;
-        for head in heads {
+        let mut unwritten = 0;
+        for (number, head) in block.heads().iter().enumerate() {
             let stored_bytes = u64::from(head.stored_bytes);
-            if self.current_bytes > 0
-                && self.current_bytes.saturating_add(stored_bytes) > self.max_shard_bytes
-            {
-                unwritten = self.write_run(unwritten, run_bytes)?;
-                run_bytes = 0;
+            let would_be = self.current_bytes.saturating_add(stored_bytes);
+            if self.current_bytes > 0 && would_be > self.max_shard_bytes {
+                self.current.append(block.pieces(unwritten..number))?;
+                unwritten = number;
                 completed.push(self.rotate()?);
             }
             index.extend_from_slice(&encode_index_row(
                 &head.at(self.shard(), self.current_bytes),
             ));
             self.current_bytes += stored_bytes;
-            run_bytes += head.stored_bytes as usize;
         }
-        self.write_run(unwritten, run_bytes)?;
+        self.current.append(block.pieces(unwritten..block.len()))?;
         Ok(completed)
     }
 
@@ -84,18 +81,6 @@ impl ShardWriter {
 
     fn shard(&self) -> ShardId {
         ShardId::new(u32::try_from(self.seals.len()).unwrap_or(u32::MAX))
-    }
-
-    fn write_run<'a>(
-        &mut self,
-        bytes: &'a [u8],
-        run_bytes: usize,
-    ) -> Result<&'a [u8], StorageError> {
-        let (run, rest) = bytes.split_at_checked(run_bytes).unwrap_or((bytes, &[]));
-        if !run.is_empty() {
-            self.current.append(run)?;
-        }
-        Ok(rest)
     }
 
     fn rotate(&mut self) -> Result<DiskFile, StorageError> {
