@@ -12,7 +12,7 @@ use dataset_rt_format::{CacheId, Digest128, MetadataSchema, RowIndex, SampleId};
 
 use crate::draw::{CumulativeBuilder, MAX_ROWS, RowSamples, SamplingTables};
 use crate::error::{SamplerError, TablePart, TableRule, WantedColumn};
-use crate::population::columns::{BLOCK_ROWS, SamplingColumns, WEIGHT, check_schema, weights};
+use crate::population::columns::{BLOCK_ROWS, SamplingColumns, WEIGHT, weights};
 use crate::population::digest::TableHasher;
 use crate::population::identity::{GlobalSample, Identity};
 use crate::population::scan::scan;
@@ -74,12 +74,7 @@ impl Population {
         stored: &MetadataSchema,
         table: ActiveTable,
     ) -> Result<Self, SamplerError> {
-        check_schema(&table.schema, stored)?;
-        let columns = table
-            .batches
-            .iter()
-            .map(|batch| SamplingColumns::of_batch(batch, stored));
-        let columns = columns.collect::<Result<Vec<_>, _>>()?;
+        let columns = SamplingColumns::of_table(&table, stored)?;
         let rows: u64 = table
             .batches
             .iter()

@@ -5,6 +5,7 @@
 //! integers are rounded to the nearest float64. Text: `DRAWS.md`, "Table".
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
@@ -17,6 +18,7 @@ use arrow_schema::{DataType, Schema};
 use dataset_rt_format::{MetadataSchema, MetadataType};
 
 use crate::error::{SamplerError, WantedColumn};
+use crate::population::active::ActiveTable;
 use crate::population::decimal::{decimal_value, wide_decimal_value};
 
 pub(super) const CACHE_ID: &str = "cache_id";
@@ -34,12 +36,25 @@ pub(super) struct SamplingColumns<'a> {
 }
 
 impl<'a> SamplingColumns<'a> {
-    /// The columns of a batch, after all columns of its schema were checked.
-    pub(super) fn of_batch(
-        batch: &'a RecordBatch,
+    /// The columns of each batch of a table, after all columns of its schema were checked.
+    pub(super) fn of_table(
+        table: &'a ActiveTable,
         stored: &MetadataSchema,
+    ) -> Result<Vec<Self>, SamplerError> {
+        let positions = check_schema(&table.schema, stored)?;
+        let batches = table.batches.iter().map(|batch| {
+            if Arc::ptr_eq(batch.schema_ref(), &table.schema) {
+                return Self::of_batch(batch, positions);
+            }
+            Self::of_batch(batch, check_schema(batch.schema_ref(), stored)?)
+        });
+        batches.collect()
+    }
+
+    fn of_batch(
+        batch: &'a RecordBatch,
+        [caches, samples, weights]: [usize; 3],
     ) -> Result<Self, SamplerError> {
-        let [caches, samples, weights] = check_schema(batch.schema_ref(), stored)?;
         let column = |index: usize, name: &str, wanted| match batch.columns().get(index) {
             Some(column) => Ok(&**column),
             None => Err(SamplerError::MissingColumn {

@@ -53,6 +53,8 @@ mod tests {
             9_007_199_254_740_992.0
         );
         assert_eq!(decimal_value(i128::MAX, 38), 1.701_411_834_604_692_3);
+        // The nearest float64 of the digits, divided, would be rounded twice.
+        assert_eq!(decimal_value(974543313319776927, 16), 97.4543313319777);
         assert_eq!(wide_decimal_value(i256::from_i128(1), 1), 0.1);
         assert_eq!(wide_decimal_value(i256::MAX, 76), 5.789_604_461_865_809);
     }

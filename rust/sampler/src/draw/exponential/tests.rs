@@ -30,6 +30,16 @@ fn key_of_the_extreme_words_and_units_is_finite_and_above_zero() {
 }
 
 #[test]
+fn float_of_an_integer_looks_at_every_bit_below_a_tie() {
+    let tie = ((1_u128 << 53) + 1) << 40;
+    assert_eq!(nearest_float(tie), tie as f64);
+    for more in [1, 1 << 20] {
+        assert_eq!(nearest_float(tie + more), (tie + more) as f64);
+        assert_ne!(nearest_float(tie + more), nearest_float(tie));
+    }
+}
+
+#[test]
 fn exponential_has_the_mean_of_its_distribution() {
     let words = crate::draw::philox::Words::new(
         dataset_rt_format::Seed::new(1),

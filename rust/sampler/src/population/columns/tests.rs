@@ -1,5 +1,3 @@
-use std::sync::Arc;
-
 use arrow_array::types::Int8Type;
 use arrow_array::{
     ArrayRef, BooleanArray, Decimal32Array, Decimal128Array, Decimal256Array, DictionaryArray,
