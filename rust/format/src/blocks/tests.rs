@@ -149,6 +149,21 @@ fn table_with_fitting_checksum_and_illegal_numbers_is_refused() {
 }
 
 #[test]
+fn table_with_bytes_that_nothing_names_is_refused() {
+    let mut longer = table().encode();
+    longer.extend_from_slice(&[0; 8]);
+    let refused = BlockTable::decode(&with_trailer(longer)).unwrap_err();
+    assert!(matches!(
+        refused,
+        FormatError::Truncated {
+            expected_bytes: 88,
+            found_bytes: 96,
+            ..
+        }
+    ));
+}
+
+#[test]
 fn table_of_parts_that_do_not_fit_is_refused() {
     let sums = || BlockSums::of(&bytes(64));
     assert!(BlockTable::new(sums(), sums(), vec![1, 2]).is_ok());
