@@ -54,6 +54,11 @@ class Session:
             start_new_session=True,
         )
 
+    @property
+    def pid(self) -> int:
+        """Process id, which is also the group's."""
+        return self._process.pid
+
     def ask(self, action: str, **values: Any) -> dict[str, Any]:
         """Send one message and wait for the answer.
 

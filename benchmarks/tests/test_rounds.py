@@ -1,6 +1,9 @@
 """Rounds and contenders' processes, with engines made for the test."""
 
+import os
+import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -96,6 +99,34 @@ def test_contender_that_delivers_wrong_bytes_is_out(tmp_path):
     payload.write_bytes(payload.read_bytes()[::-1])
     run.verify()
     assert "payload of 64 bytes is not the stored one" in run.failures["copyloop"]
+
+
+def test_stopped_contender_dies_with_the_harness(tmp_path):
+    program = (
+        "import sys, time\n"
+        "from pathlib import Path\n"
+        "from benchmarks.harness.environments import Environment\n"
+        "from benchmarks.harness.session import Session\n"
+        "here = Environment('here', Path(sys.executable), 'digest')\n"
+        f"session = Session(here, Path({str(ROOT)!r}), Path({str(tmp_path / 'log')!r}))\n"
+        "try:\n"
+        "    session.ask('nothing')\n"
+        "except Exception:\n"
+        "    pass\n"
+        "session.stop()\n"
+        "print(session.pid, flush=True)\n"
+        "time.sleep(600)\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    command = [sys.executable, "-c", program]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, env=environment) as harness:
+        pid = int(harness.stdout.readline())
+        assert Path(f"/proc/{pid}").exists()
+        harness.kill()
+    deadline = time.monotonic() + 60
+    while Path(f"/proc/{pid}").exists():
+        assert time.monotonic() < deadline, "it outlived the harness"
+        time.sleep(0.05)
 
 
 def test_debug_build_is_refused_before_it_runs(tmp_path, monkeypatch):

@@ -6,9 +6,11 @@ standard error.
 
 from __future__ import annotations
 
+import ctypes
 import json
 import os
 import shutil
+import signal
 import sys
 import traceback
 from pathlib import Path
@@ -19,6 +21,7 @@ from benchmarks.trial.kinds import KINDS, Trial, Workload
 from benchmarks.trial.records import RecordSpec, check_delivered
 
 _DONE = "complete.json"
+_PR_SET_PDEATHSIG = 1
 
 
 class _Served:
@@ -84,8 +87,14 @@ class _Served:
         return {"steps": {name: step.message() for name, step in self.trial.run().items()}}
 
 
+def _die_with_parent() -> None:
+    """Let the kernel kill this process when the harness is gone, stopped or not."""
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
 def serve() -> None:
     """Answer messages until standard input ends."""
+    _die_with_parent()
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
     served = _Served()

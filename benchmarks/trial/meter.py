@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Step:
-    """What one timed step cost. CPU and switches include the given child processes.
+    """What one timed step cost.
+
+    CPU and switches include child processes: those given, and those that ended within it.
 
     Attributes:
         samples: Samples delivered, or operations done; costs are reported per sample.
@@ -79,8 +81,10 @@ def _child_reading(pid: int) -> tuple[int, int, int]:
 
 def _read_all(children: Sequence[int]) -> _Reading:
     usage = resource.getrusage(resource.RUSAGE_SELF)
-    cpu_ns = time.process_time_ns()
-    voluntary, involuntary = usage.ru_nvcsw, usage.ru_nivcsw
+    ended = resource.getrusage(resource.RUSAGE_CHILDREN)
+    cpu_ns = time.process_time_ns() + int((ended.ru_utime + ended.ru_stime) * 1e9)
+    voluntary = usage.ru_nvcsw + ended.ru_nvcsw
+    involuntary = usage.ru_nivcsw + ended.ru_nivcsw
     for pid in children:
         more = _child_reading(pid)
         cpu_ns += more[0]
@@ -89,7 +93,7 @@ def _read_all(children: Sequence[int]) -> _Reading:
     return _Reading(
         wall_ns=time.perf_counter_ns(),
         cpu_ns=cpu_ns,
-        system_ns=int(usage.ru_stime * 1e9),
+        system_ns=int((usage.ru_stime + ended.ru_stime) * 1e9),
         voluntary=voluntary,
         involuntary=involuntary,
         major_faults=usage.ru_majflt,
