@@ -3,12 +3,27 @@
 from itertools import islice
 
 import dataset_rt as drt
+import polars as pl
 import pytest
-from support import ids, open_numbers, planned
+from support import flat, ids, open_numbers, planned
+
+COUNTS = [1, 2, 3, 4, 8]
+MODES = [{"shuffle": False}, {}, {"replacement": False}]
+EPOCH = 11
 
 
-@pytest.mark.parametrize("count", [1, 2, 3, 4, 8])
-@pytest.mark.parametrize("mode", [{"shuffle": False}, {}, {"replacement": False}], ids=str)
+def edited(runtime, tmp_path, **config) -> drt.CachedDataset:
+    """Five samples as seven weighted rows; epochs of eleven draws."""
+    dataset = open_numbers(runtime, tmp_path, 5, **config)
+    table = dataset.get_metadata()
+    table = pl.concat([table, table[[3, 0]]]).with_columns(weight=pl.col("label") + 1)
+    dataset.update_metadata(table)
+    dataset.set_epoch_len(EPOCH)
+    return dataset
+
+
+@pytest.mark.parametrize("count", COUNTS)
+@pytest.mark.parametrize("mode", MODES, ids=str)
 def test_ranks_interleave_to_the_single_stream(runtime, tmp_path, count, mode) -> None:
     dataset = open_numbers(runtime, tmp_path, 30, **mode)
     dataset.update_metadata(dataset.get_metadata().with_columns(weight=2.0))
@@ -22,6 +37,55 @@ def test_ranks_interleave_to_the_single_stream(runtime, tmp_path, count, mode) -
             assert ids(view) == window[index::count]
     assert dataset.position == 0
     assert all(view.position == 60 for view in views)
+
+
+@pytest.mark.parametrize("count", COUNTS)
+@pytest.mark.parametrize("mode", MODES, ids=str)
+def test_ranks_of_weighted_and_repeated_rows_are_the_window(runtime, tmp_path, count, mode) -> None:
+    dataset = edited(runtime, tmp_path, **mode)
+    reference = planned(dataset, 3 * EPOCH)
+    views = {
+        tail: [dataset.partition(index, count, **options) for index in range(count)]
+        for tail, options in [
+            ("uneven", {}),
+            ("drop", {"drop_uneven": True}),
+            ("pad", {"pad": True}),
+        ]
+    }
+    for start in range(0, 3 * EPOCH, EPOCH):
+        window = reference[start : start + EPOCH]
+        whole = {
+            "uneven": window,
+            "drop": window[: EPOCH - EPOCH % count],
+            "pad": window + window[: -EPOCH % count],
+        }
+        for tail, expected in whole.items():
+            shares = [ids(view) for view in views[tail]]
+            assert shares == [expected[index::count] for index in range(count)]
+            assert [len(view) for view in views[tail]] == [len(share) for share in shares]
+            assert {view.position for view in views[tail]} == {start + EPOCH}
+
+
+@pytest.mark.parametrize("after", COUNTS)
+@pytest.mark.parametrize("before", COUNTS)
+@pytest.mark.parametrize("mode", MODES, ids=str)
+def test_saved_on_some_ranks_and_resumed_on_others(runtime, tmp_path, mode, before, after) -> None:
+    dataset, fresh = edited(runtime, tmp_path, **mode), edited(runtime, tmp_path, **mode)
+    reference = planned(dataset, 3 * EPOCH)
+    dataset.skip(EPOCH)
+    for taken in range(EPOCH // before + 2):
+        iterators = [iter(dataset.partition(index, before)) for index in range(before)]
+        drawn = [ids(islice(iterator, taken)) for iterator in iterators]
+        states = [iterator.state_dict() for iterator in iterators]
+        assert all(state == states[0] for state in states)
+        position = min(EPOCH + taken * before, 2 * EPOCH)
+        assert states[0]["position"] == position
+        assert sorted(flat(drawn)) == sorted(reference[EPOCH:position])
+
+        fresh.load_state_dict(states[-1])
+        window = reference[position : 2 * EPOCH] or reference[2 * EPOCH :]
+        shares = [ids(fresh.partition(index, after)) for index in range(after)]
+        assert shares == [window[index::after] for index in range(after)]
 
 
 def test_ten_rows_on_four_ranks(runtime, tmp_path) -> None:

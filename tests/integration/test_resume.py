@@ -38,6 +38,34 @@ def test_saved_iterator_goes_on_exactly(runtime, tmp_path, mode, taken: int) -> 
     assert ids(resumed) == reference[following : following + 10]
 
 
+@pytest.mark.parametrize("length", [3, 7, 12])
+def test_saved_at_every_position_of_three_epochs(runtime, tmp_path, mode, length: int) -> None:
+    def prepared() -> drt.CachedDataset:
+        dataset = open_numbers(runtime, tmp_path, 5, **mode)
+        table = dataset.get_metadata()
+        table = pl.concat([table, table[[3, 0]]]).with_columns(weight=pl.col("label") + 1)
+        dataset.update_metadata(table)
+        dataset.set_epoch_len(length)
+        return dataset
+
+    dataset, resumed = prepared(), prepared()
+    reference = planned(dataset, 5 * length)
+    for start in range(0, 3 * length, length):
+        between, iterator = dataset.state_dict(), iter(dataset)
+        assert between == {**iterator.state_dict(), "window_end": start}
+        for position in range(start, start + length + 1):
+            state = json.loads(json.dumps(iterator.state_dict()))
+            assert (state["position"], state["window_end"]) == (position, start + length)
+            resumed.load_state_dict(state)
+            assert (resumed.position, len(resumed)) == (position, length)
+            end = start + length if position < start + length else start + 2 * length
+            assert ids(resumed) == reference[position:end]
+            assert ids(resumed) == reference[end : end + length]
+            assert (
+                ids(islice(iterator, 1)) == reference[position : min(position + 1, start + length)]
+            )
+
+
 def test_position_counts_before_and_after_a_draw(runtime, tmp_path) -> None:
     dataset = open_numbers(runtime, tmp_path)
     dataset.set_epoch_len(500)
