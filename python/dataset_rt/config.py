@@ -69,7 +69,8 @@ class WriterConfig(_Config):
     """How caches are written.
 
     Attributes:
-        prefetch_size: Upper bound of samples in flight; the number of workers is another.
+        prefetch_size: Upper bound of tasks in flight, over all sources of a call; the number of
+            workers is another. A task encodes 256 KiB of payloads, or completes a cache.
         max_shard_bytes: A shard is closed before it grows beyond this many bytes. A larger
             payload gets a shard of its own.
         shard_compression: Compression of new caches.

@@ -144,6 +144,43 @@ def test_what_is_no_exception_is_raised_and_leaves_nothing(
     assert not (tmp_path / "failing").exists()
 
 
+def test_interrupt_in_a_later_source_leaves_earlier_ones_complete_or_absent(
+    runtime: drt.DatasetRuntime, tmp_path: Path
+) -> None:
+    config = drt.WriterConfig(show_progress=False)
+    sources = [numbered(50, "a"), numbered(50, "b"), failing_source(KeyboardInterrupt())]
+    with pytest.raises(KeyboardInterrupt):
+        runtime.write_cache(sources, tmp_path, writer_config=config)
+    again = runtime.from_cache_sources(
+        sources[:2], tmp_path, reader_config=drt.ReaderConfig(seed=1), writer_config=config
+    )
+    assert [result.status in ("built", "reused") for result in again.results] == [True, True]
+    assert [item.data for item in again.dataset.get_items([(0, 49), (1, 7)])] == [
+        sources[0].rows[49][0],
+        sources[1].rows[7][0],
+    ]
+    assert leftovers(tmp_path) == []
+
+
+def test_results_of_many_small_sources_stand_in_source_order(tmp_path: Path) -> None:
+    sources = [
+        failing_source(ValueError()) if number % 5 == 3 else numbered(number % 7, f"s{number}")
+        for number in range(60)
+    ]
+    for number in range(3, 60, 5):
+        sources[number].name = f"s{number}"
+    outcomes = []
+    for workers in (1, 2, 8):
+        results = drt.DatasetRuntime(num_workers=workers).write_cache(
+            sources, tmp_path / str(workers), writer_config=drt.WriterConfig(show_progress=False)
+        )
+        assert [result.source_name for result in results] == [f"s{i}" for i in range(60)]
+        outcomes.append([getattr(result, "row_count", None) for result in results])
+        assert leftovers(tmp_path / str(workers)) == []
+    assert outcomes[0] == outcomes[1] == outcomes[2]
+    assert outcomes[0][:5] == [None, 1, 2, None, 4]
+
+
 def test_one_failing_source_never_stops_the_others(
     runtime: drt.DatasetRuntime, tmp_path: Path
 ) -> None:

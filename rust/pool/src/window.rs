@@ -63,6 +63,12 @@ impl<T: Send + 'static> OrderedWindow<T> {
         self.pending.is_empty()
     }
 
+    /// Most jobs that fit.
+    #[must_use]
+    pub fn capacity(&self) -> usize {
+        self.capacity.get()
+    }
+
     /// Says whether the oldest result must be taken before another job fits.
     #[must_use]
     pub fn is_full(&self) -> bool {

@@ -19,6 +19,7 @@ mod sample;
 mod source;
 mod window;
 mod write;
+mod write_many;
 
 use pyo3::pymodule;
 

@@ -46,17 +46,18 @@ pub(crate) struct Stages {
 
 impl Stages {
     pub(crate) fn of(profile: &SourceProfile) -> Self {
+        let stages = profile.counters.stages();
         Self {
-            samples: profile.samples,
-            payload_bytes: profile.payload_bytes,
+            samples: profile.counters.samples(),
+            payload_bytes: profile.counters.payload_bytes(),
             python_next: profile.times.next.as_secs_f64(),
             python_extract: profile.times.extract.as_secs_f64(),
-            ingress_wait: profile.stages.ingress_wait.as_secs_f64(),
-            record: profile.stages.record.as_secs_f64(),
-            compression: profile.stages.compression.as_secs_f64(),
-            disk: profile.stages.disk.as_secs_f64(),
-            finish: profile.stages.finish.as_secs_f64(),
-            publish: profile.stages.publish.as_secs_f64(),
+            ingress_wait: stages.ingress_wait.as_secs_f64(),
+            record: stages.record.as_secs_f64(),
+            compression: stages.compression.as_secs_f64(),
+            disk: stages.disk.as_secs_f64(),
+            finish: stages.finish.as_secs_f64(),
+            publish: stages.publish.as_secs_f64(),
         }
     }
 

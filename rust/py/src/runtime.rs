@@ -1,11 +1,9 @@
 //! The runtime: one pool, and what is done with it.
 //!
-//! Owns the pool of a Python runtime and the order of sources in a call. Must not decide which cache is reused. Invariant: results stand in source order, one per
-//! source, whatever happened to the others.
+//! Owns the pool of a Python runtime. Must not decide which cache is reused. Invariant: results stand in source order, one per source, whatever happened to the others.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
 
 use dataset_rt_pool::WorkerPool;
 use dataset_rt_reader::{
@@ -19,19 +17,16 @@ use crate::convert::config::{WriterSettings, reader_options};
 use crate::convert::integer::whole_number;
 use crate::dataset::Dataset;
 use crate::error::CoreError;
-use crate::profile::{Profile, Stages};
 use crate::progress::Progress;
 use crate::report::Report;
 use crate::results;
 use crate::source::source_names;
 use crate::window::Window;
-use crate::write::{Failure, Signals, SourceProfile, WriteCall, Written};
+use crate::write::{Failure, Signals, WriteCall, Written};
+use crate::write_many::{ManyWrites, Outcome, accept};
 
 /// Most threads a runtime may have: more would be a mistake on any machine.
 const MAX_WORKERS: usize = 1024;
-
-/// One source's name and what became of it.
-type Outcome = (String, Result<Written, PyErr>);
 
 /// One source's name and its result; `None` when it is to be written.
 type Found<'py> = (String, Option<Bound<'py, PyAny>>);
@@ -54,7 +49,6 @@ impl Runtime {
         reuse: bool,
         screen: impl FnOnce(bool) -> Progress,
     ) -> Result<Vec<Outcome>, CoreError> {
-        let py = config.py();
         let settings = WriterSettings::extract(config)?;
         let names = source_names(sources)?;
         let base = std::path::absolute(base)?;
@@ -64,54 +58,8 @@ impl Runtime {
             pool: &self.pool,
             is_profiled: settings.profile_path.is_some(),
         };
-        let mut progress = screen(settings.shows_progress);
-        let mut entries = Vec::with_capacity(sources.len());
-        let mut outcomes = Vec::with_capacity(sources.len());
-        let started = Instant::now();
-        let mut raised = None;
-        for (source, name) in sources.iter().zip(names) {
-            let mut profile = SourceProfile::default();
-            let (name, outcome) = match name {
-                Ok(name) => {
-                    progress.begin_source(&name);
-                    let written = call.write_source(source, &name, &mut progress, &mut profile);
-                    (name, written.and_then(|written| accept(py, written, reuse)))
-                }
-                Err((label, error)) => {
-                    progress.begin_source(&label);
-                    (label, Err(Failure::of(py, error)))
-                }
-            };
-            let word = word_of(&outcome);
-            let (samples, bytes) = (profile.samples, profile.payload_bytes);
-            let shown = progress.end_source(py, &name, word, samples, bytes);
-            entries.push((name.clone(), word, Stages::of(&profile)));
-            match outcome.and_then(|written| shown.map_err(Failure::Raise).map(|()| written)) {
-                Ok(written) => outcomes.push((name, Ok(written))),
-                Err(Failure::Value(error)) => outcomes.push((name, Err(error))),
-                Err(Failure::Raise(error)) => {
-                    raised = Some(error);
-                    break;
-                }
-            }
-        }
-        progress.finish();
-        if let Some(path) = &settings.profile_path {
-            let outcome = if raised.is_some() {
-                "interrupted"
-            } else {
-                "finished"
-            };
-            let mut profile = Profile::new(outcome, started.elapsed());
-            for (name, word, stages) in entries {
-                profile.add(name, word, stages);
-            }
-            let written = profile.write(path);
-            if raised.is_none() {
-                written?;
-            }
-        }
-        raised.map_or(Ok(outcomes), |error| Err(error.into()))
+        let progress = screen(settings.shows_progress);
+        ManyWrites::new(call, reuse, progress).write(config.py(), sources, names, &settings)
     }
 }
 
@@ -287,25 +235,6 @@ impl Runtime {
             })
         })?;
         Ok(Window::new(window))
-    }
-}
-
-/// Turns a finished cache into an error where it is not to be reused.
-fn accept(py: Python<'_>, written: Written, reuse: bool) -> Result<Written, Failure> {
-    match written {
-        Written::Found(found) if !reuse => {
-            Err(Failure::of(py, CoreError::exists(&found.path).into_pyerr()))
-        }
-        written => Ok(written),
-    }
-}
-
-fn word_of(outcome: &Result<Written, Failure>) -> &'static str {
-    match outcome {
-        Ok(Written::Built(_)) => "built",
-        Ok(Written::Found(_)) => "reused",
-        Err(Failure::Value(_)) => "failed",
-        Err(Failure::Raise(_)) => "interrupted",
     }
 }
 

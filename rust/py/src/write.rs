@@ -1,4 +1,4 @@
-//! Writing sources: rows from Python into the core's writer, one source after another.
+//! Writing one source: rows from Python into the core's writer.
 //!
 //! Owns the loop over a source, and where in it signals are seen and the GIL is released. Must not know files. Invariant: a source that fails becomes a value; what is
 //! not an `Exception`, such as Ctrl-C, is raised, and either way nothing half-written is left.
@@ -11,8 +11,8 @@ use dataset_rt_pool::WorkerPool;
 use dataset_rt_reader::ReaderError;
 use dataset_rt_storage::durable::Disk;
 use dataset_rt_storage::{
-    Begin, CacheWriter, FinishedCache, InterruptCheck, Pushed, StorageError, WriteOptions,
-    WriteReport, WriteStages, find_finished,
+    Begin, CacheWriter, Endings, FinishedCache, InterruptCheck, Pushed, StorageError, WriteOptions,
+    WriteProgress, WriteReport, find_finished,
 };
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
@@ -52,13 +52,22 @@ pub(crate) enum Written {
     Found(FinishedCache),
 }
 
+/// A source that has been asked for all its rows, or need not be asked.
+pub(crate) enum RowsIn {
+    /// The cache is there.
+    Found(FinishedCache),
+    /// The cache is to be completed.
+    All {
+        writer: Box<CacheWriter<PayloadBytes>>,
+        signals: Signals,
+    },
+}
+
 /// Where the time of one source went.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct SourceProfile {
     pub(crate) times: SourceTimes,
-    pub(crate) stages: WriteStages,
-    pub(crate) samples: u64,
-    pub(crate) payload_bytes: u64,
+    pub(crate) counters: Arc<WriteProgress>,
 }
 
 /// Signals that arrive while the core waits: seen between its waits, raised when it has stopped.
@@ -155,14 +164,15 @@ impl WriteCall<'_> {
             .map_err(|error| signals.failure(py, error))
     }
 
-    /// Writes the cache of one source, or finds it written.
-    pub(crate) fn write_source(
+    /// Takes all rows of one source, or finds its cache written.
+    pub(crate) fn take_rows(
         &self,
         source: &Bound<'_, PyAny>,
         name: &str,
+        endings: &Endings<PayloadBytes>,
         progress: &mut Progress,
         profile: &mut SourceProfile,
-    ) -> Result<Written, Failure> {
+    ) -> Result<RowsIn, Failure> {
         let py = source.py();
         let fail = |error| Failure::of(py, error);
         let options = self.options_for(source)?;
@@ -173,8 +183,8 @@ impl WriteCall<'_> {
             CacheWriter::<PayloadBytes>::begin(&disk, &base, name, &options, &pool, &check)
         });
         let mut writer = match begun.map_err(|error| signals.failure(py, error))? {
-            Begin::Building(writer) => *writer,
-            Begin::Finished(finished) => return Ok(Written::Found(finished)),
+            Begin::Building(writer) => writer,
+            Begin::Finished(finished) => return Ok(RowsIn::Found(finished)),
             Begin::Busy => {
                 return Err(fail(
                     CoreError::internal("the cache is being written by another builder")
@@ -182,21 +192,15 @@ impl WriteCall<'_> {
                 ));
             }
         };
-        let counters = writer.progress();
-        let outcome = self.write_rows(source, name, &mut writer, &signals, progress, profile);
-        let outcome = match outcome {
-            Ok(()) => py
-                .detach(|| writer.finish())
-                .map_err(|error| signals.failure(py, error)),
+        writer.share_window(endings);
+        profile.counters = writer.progress();
+        match self.write_rows(source, name, &mut writer, &signals, progress, profile) {
+            Ok(()) => Ok(RowsIn::All { writer, signals }),
             Err(failure) => {
                 py.detach(|| drop(writer));
                 Err(failure)
             }
-        };
-        profile.stages = counters.stages();
-        profile.samples = counters.samples();
-        profile.payload_bytes = counters.payload_bytes();
-        outcome.map(Written::Built)
+        }
     }
 
     fn write_rows(
@@ -210,7 +214,7 @@ impl WriteCall<'_> {
     ) -> Result<(), Failure> {
         let py = source.py();
         let fail = |error| Failure::of(py, error);
-        let counters = writer.progress();
+        let counters = Arc::clone(&profile.counters);
         let is_watched = progress.report().is_some();
         let mut rows = SourceRows::new(source, self.is_profiled).map_err(fail)?;
         let mut push_all = || {

@@ -19,8 +19,8 @@ pub use error::{Effect, StorageError};
 pub use interrupt::{CHECK_INTERVAL, InterruptCheck};
 pub use load::{Damage, LoadedCache, OpenOptions, SampleMetadata, VerifyProgress, VerifyReport};
 pub use write::{
-    Begin, CacheWriter, FinishedCache, OnVersionChange, Pushed, WriteOptions, WriteProgress,
-    WriteReport, WriteStages, find_finished, sweep_temporaries,
+    Begin, CacheWriter, Endings, FinishedCache, OnVersionChange, Pushed, WriteOptions,
+    WriteProgress, WriteReport, WriteStages, find_finished, sweep_temporaries,
 };
 
 #[cfg(test)]

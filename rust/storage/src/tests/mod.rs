@@ -2,6 +2,7 @@
 
 mod any_bytes;
 mod damage;
+mod endings;
 mod failing_io;
 mod locking;
 mod power_cut;

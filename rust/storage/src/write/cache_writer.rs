@@ -16,6 +16,7 @@ use dataset_rt_format::{
 use dataset_rt_pool::{CancelToken, OrderedWindow, WorkerPool};
 
 use super::block::Block;
+use super::endings::{Elsewhere, Endings};
 use super::options::WriteOptions;
 use super::progress::{Stage, WriteProgress};
 use super::sealed_file::BlockedSealedFile;
@@ -53,8 +54,9 @@ pub struct CacheWriter<P> {
     pub(super) schema: Option<MetadataEncoder>,
     pub(super) payload_bytes: u64,
     block: Option<Block<P>>,
-    spare_blocks: Vec<Block<P>>,
+    pub(super) spare_blocks: Vec<Block<P>>,
     window: OrderedWindow<Encoded<P>>,
+    elsewhere: Elsewhere,
     pub(super) syncs: Syncs,
     pub(super) shards: ShardWriter,
     pub(super) index: BlockedSealedFile,
@@ -76,8 +78,7 @@ impl<P: AsRef<[u8]> + Send + 'static> CacheWriter<P> {
     ) -> Result<Self, StorageError> {
         let disk = workspace.disk().clone();
         let dir = workspace.path();
-        let in_flight = pool.num_workers().min(options.prefetch_size);
-        let capacity = in_flight.try_into().unwrap_or(std::num::NonZeroUsize::MIN);
+        let capacity = options.tasks_in_flight(pool);
         Ok(Self {
             source_name: source_name.to_owned(),
             options: options.clone(),
@@ -89,6 +90,7 @@ impl<P: AsRef<[u8]> + Send + 'static> CacheWriter<P> {
             block: None,
             spare_blocks: Vec::new(),
             window: OrderedWindow::new(pool, capacity, &CancelToken::new()),
+            elsewhere: Elsewhere::default(),
             syncs: Syncs::new(pool, interrupt),
             shards: ShardWriter::create(&disk, dir, source_name, options.max_shard_bytes)?,
             index: BlockedSealedFile::create(&disk, &dir.join(CacheFile::Index.path()))?,
@@ -99,10 +101,21 @@ impl<P: AsRef<[u8]> + Send + 'static> CacheWriter<P> {
         })
     }
 
+    /// Counts the caches that are being completed as tasks of the same window.
+    pub fn share_window(&mut self, endings: &Endings<P>) {
+        self.elsewhere = endings.elsewhere();
+    }
+
     /// The counters of this write.
     #[must_use]
     pub fn progress(&self) -> Arc<WriteProgress> {
         Arc::clone(&self.progress)
+    }
+
+    /// Blocks that are being encoded.
+    #[cfg(test)]
+    pub(crate) fn in_flight(&self) -> usize {
+        self.window.len()
     }
 
     /// Rows taken so far; also the number of the next row.
@@ -145,15 +158,39 @@ impl<P: AsRef<[u8]> + Send + 'static> CacheWriter<P> {
         self.once_whole(Self::dispatch_block)
     }
 
-    /// Commits everything in flight.
+    /// Commits everything, the gathered rows too.
     pub(super) fn drain(&mut self) -> Result<(), StorageError> {
         self.once_whole(|writer| {
             writer.dispatch_block()?;
-            while let Some(encoded) = writer.interrupt.take(&mut writer.window)? {
-                writer.commit(encoded)?;
-            }
-            Ok(())
+            writer.commit_in_flight()
         })
+    }
+
+    /// Waits for all that this writer has on the pool; the gathered rows stay gathered.
+    pub(super) fn settle(&mut self) -> Result<(), StorageError> {
+        self.once_whole(|writer| {
+            writer.commit_in_flight()?;
+            writer.syncs.wait_all()
+        })
+    }
+
+    /// Commits the gathered rows without the pool.
+    pub(super) fn drain_here(&mut self) -> Result<(), StorageError> {
+        self.once_whole(|writer| {
+            let Some(block) = writer.block.take() else {
+                return Ok(());
+            };
+            let encoded =
+                super::block::encode_timed(block, writer.options.compression, &writer.progress);
+            writer.commit(encoded)
+        })
+    }
+
+    fn commit_in_flight(&mut self) -> Result<(), StorageError> {
+        while let Some(encoded) = self.interrupt.take(&mut self.window)? {
+            self.commit(encoded)?;
+        }
+        Ok(())
     }
 
     /// Runs one step of the write; a failed step is the last one.
@@ -222,7 +259,8 @@ impl<P: AsRef<[u8]> + Send + 'static> CacheWriter<P> {
         let Some(block) = self.block.take() else {
             return Ok(());
         };
-        let oldest = if self.window.is_full() {
+        let others = self.elsewhere.tasks();
+        let oldest = if self.window.len() + others >= self.window.capacity() {
             let (interrupt, window) = (&self.interrupt, &mut self.window);
             self.progress
                 .time(Stage::IngressWait, || interrupt.take(window))?

@@ -6,7 +6,7 @@
 //! Format text: `FORMAT.md`, "Publication"; the crash points are in `docs/durability.md`.
 
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use dataset_rt_format::files::SHARD_FOLDER;
 use dataset_rt_format::{
@@ -14,10 +14,12 @@ use dataset_rt_format::{
     SourceInfo, Timestamp, encode_manifest, encode_origin,
 };
 
+use super::block::Block;
 use super::cache_writer::CacheWriter;
 use super::progress::Stage;
 use crate::durable::{Disk, DiskFile, Step};
 use crate::error::StorageError;
+use crate::interrupt::InterruptCheck;
 
 /// What was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,9 +46,27 @@ impl<P: AsRef<[u8]> + Send + 'static> CacheWriter<P> {
     /// # Guarantees
     /// On success every file, every directory entry and the name are durable.
     pub fn finish(mut self) -> Result<WriteReport, StorageError> {
-        let progress = self.progress();
-        let start = std::time::Instant::now();
+        let start = Instant::now();
         self.drain()?;
+        self.complete(start)
+    }
+
+    /// Does the same in a job of the pool, after [`settle`](Self::settle); gives back the blocks with their payloads.
+    pub(super) fn finish_here(
+        mut self,
+        interrupt: InterruptCheck,
+    ) -> (Result<WriteReport, StorageError>, Vec<Block<P>>) {
+        let start = Instant::now();
+        self.syncs.sync_here(&interrupt);
+        self.interrupt = interrupt;
+        let drained = self.drain_here();
+        let payloads = std::mem::take(&mut self.spare_blocks);
+        (drained.and_then(|()| self.complete(start)), payloads)
+    }
+
+    /// Completes a cache whose records are all in its shards.
+    fn complete(mut self, start: Instant) -> Result<WriteReport, StorageError> {
+        let progress = self.progress();
         let sample_count = self.row_count();
         let Some(encoder) = self.schema.take() else {
             return Err(StorageError::NoSamples {

@@ -3,6 +3,7 @@
 mod begin;
 mod block;
 mod cache_writer;
+mod endings;
 mod finish;
 mod options;
 mod progress;
@@ -13,6 +14,7 @@ mod workspace;
 
 pub use begin::{Begin, FinishedCache, find_finished, sweep_temporaries};
 pub use cache_writer::{CacheWriter, Pushed};
+pub use endings::Endings;
 pub use finish::WriteReport;
 pub use options::{OnVersionChange, WriteOptions};
 pub use progress::{WriteProgress, WriteStages};

@@ -4,7 +4,10 @@
 //! Invariant: an accepted set of options can't make the writer hold more than a bounded amount of memory.
 //! Format text: `FORMAT.md`, "Shards".
 
+use std::num::NonZeroUsize;
+
 use dataset_rt_format::Compression;
+use dataset_rt_pool::WorkerPool;
 
 use crate::error::StorageError;
 
@@ -67,5 +70,11 @@ impl WriteOptions {
         };
         at_least_one("prefetch_size", self.prefetch_size as u64)?;
         at_least_one("max_shard_bytes", self.max_shard_bytes)
+    }
+
+    /// Most tasks that all writers of one call may have on the pool.
+    pub(super) fn tasks_in_flight(&self, pool: &WorkerPool) -> NonZeroUsize {
+        let tasks = pool.num_workers().min(self.prefetch_size);
+        NonZeroUsize::new(tasks).unwrap_or(NonZeroUsize::MIN)
     }
 }

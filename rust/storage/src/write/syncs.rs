@@ -15,7 +15,8 @@ use crate::interrupt::InterruptCheck;
 
 /// Files that are being synced.
 pub(super) struct Syncs {
-    window: OrderedWindow<Result<(), StorageError>>,
+    /// `None` where the caller syncs itself, because it is a job of the pool.
+    window: Option<OrderedWindow<Result<(), StorageError>>>,
     interrupt: InterruptCheck,
 }
 
@@ -23,30 +24,40 @@ impl Syncs {
     pub(super) fn new(pool: &Arc<WorkerPool>, interrupt: &InterruptCheck) -> Self {
         let capacity = NonZeroUsize::new(pool.num_workers()).unwrap_or(NonZeroUsize::MIN);
         Self {
-            window: OrderedWindow::new(pool, capacity, &CancelToken::new()),
+            window: Some(OrderedWindow::new(pool, capacity, &CancelToken::new())),
             interrupt: interrupt.clone(),
         }
     }
 
+    /// From now on syncs where it is called, asking `interrupt`; nothing may be in flight.
+    pub(super) fn sync_here(&mut self, interrupt: &InterruptCheck) {
+        self.window = None;
+        self.interrupt = interrupt.clone();
+    }
+
     /// Starts syncing a complete file, first waiting for the oldest sync if there are as many as workers.
     pub(super) fn submit(&mut self, file: DiskFile) -> Result<(), StorageError> {
-        if self.window.is_full() {
-            self.wait_oldest()?;
+        let Some(window) = &mut self.window else {
+            self.interrupt.check()?;
+            return file.sync();
+        };
+        if window.is_full()
+            && let Some(outcome) = self.interrupt.take(window)?
+        {
+            outcome?;
         }
-        self.window.submit(move || file.sync())?;
+        window.submit(move || file.sync())?;
         Ok(())
     }
 
     /// Waits until every submitted file is durable.
     pub(super) fn wait_all(&mut self) -> Result<(), StorageError> {
-        while self.wait_oldest()? {}
-        Ok(())
-    }
-
-    fn wait_oldest(&mut self) -> Result<bool, StorageError> {
-        match self.interrupt.take(&mut self.window)? {
-            Some(outcome) => outcome.map(|()| true),
-            None => Ok(false),
+        let Some(window) = &mut self.window else {
+            return Ok(());
+        };
+        while let Some(outcome) = self.interrupt.take(window)? {
+            outcome?;
         }
+        Ok(())
     }
 }
