@@ -5,7 +5,6 @@ CPU time comes first: on a shared machine wall time says as much about the neigh
 
 from __future__ import annotations
 
-import os
 import resource
 import time
 from dataclasses import asdict, dataclass
@@ -114,18 +113,10 @@ def private_bytes(pid: int | str = "self") -> int:
 
 
 def child_pids() -> list[int]:
-    """Processes started by this one that are still alive."""
-    found = []
-    for folder in Path("/proc").iterdir():
-        if not folder.name.isdecimal():
-            continue
-        try:
-            text = (folder / "stat").read_text()
-        except OSError:  # gone since the listing
-            continue
-        parent = int(text.rpartition(")")[2].split()[1])  # the name may hold blanks
-        if parent == os.getpid():
-            found.append(int(folder.name))
+    """Processes started by this one that are still alive, numbered as ``/proc`` numbers them."""
+    found: list[int] = []
+    for task in Path("/proc/self/task").iterdir():
+        found.extend(int(pid) for pid in (task / "children").read_text().split())
     return found
 
 
@@ -134,7 +125,8 @@ def measure(action: Callable[[], Tally], *, children: Sequence[int] = ()) -> Ste
 
     Args:
         action: Returns what was delivered.
-        children: Process ids whose costs belong to the action. They must live throughout.
+        children: Processes whose costs belong to the action, as :func:`child_pids` numbers them.
+            They must live throughout.
     """
     memory = private_bytes()
     before = _read_all(children)

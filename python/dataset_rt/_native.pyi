@@ -74,7 +74,7 @@ class WriteProgress:
     """Progress of sources that are written elsewhere, shown as ``write_caches`` shows it."""
 
     def __new__(
-        cls, show: bool, sources: int, callback: Callable[[str], None] | None
+        cls, show: bool, sources: int, callback: Callable[[str, int, int], None] | None
     ) -> WriteProgress: ...
     def begin(self, name: str) -> None: ...
     def count(self, name: str, samples: int, payload_bytes: int) -> None:
@@ -114,7 +114,7 @@ class Runtime:
         config: WriterConfig,
         *,
         reuse: bool,
-        progress: Callable[[str], None] | None = None,
+        progress: Callable[[str, int, int], None] | None = None,
         report: Callable[[int, int], None] | None = None,
     ) -> list[CacheWriteResult]:
         """Write one cache per source under ``base``; results in source order.

@@ -45,7 +45,7 @@ def write_in_processes(
     config: WriterConfig,
     *,
     reuse: bool,
-    progress: Callable[[str], None] | None,
+    progress: Callable[[str, int, int], None] | None,
 ) -> list[CacheWriteResult]:
     """Write like ``Runtime.write_caches``, each source in a process of its own.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from html import escape
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -12,12 +13,12 @@ if TYPE_CHECKING:
 __all__ = ["notebook_sink"]
 
 
-def notebook_sink() -> Callable[[str], None] | None:
+def notebook_sink() -> Callable[[str, int, int], None] | None:
     """Find the output cell of a running notebook.
 
     Returns:
-        A function that shows a text in place of the last one, or None outside notebooks,
-        where the core writes to standard error by itself.
+        A function that shows a text, and a bar of the sources done, in place of the last ones;
+        or None outside notebooks, where the core writes to standard error by itself.
     """
     if "ipykernel" not in sys.modules:
         return None
@@ -27,7 +28,10 @@ def notebook_sink() -> Callable[[str], None] | None:
     display = import_module("IPython.display").display
     handle = display({"text/plain": ""}, raw=True, display_id=True)
 
-    def show(text: str) -> None:
-        handle.update({"text/plain": text}, raw=True)
+    def show(text: str, done: int, sources: int) -> None:
+        bar = f'<progress value="{done}" max="{sources}"></progress>' if sources > 1 else ""
+        handle.update(
+            {"text/plain": text, "text/html": f"{bar} <code>{escape(text)}</code>"}, raw=True
+        )
 
     return show

@@ -318,14 +318,16 @@ def test_progress_has_the_lines_of_one_process(tmp_path, capfd) -> None:
 
 
 def test_notebook_gets_the_lines_of_all_processes() -> None:
-    lines: list[str] = []
-    screen = _native.WriteProgress(True, 2, lines.append)
+    shown: list[tuple[str, int, int]] = []
+    screen = _native.WriteProgress(True, 2, lambda *line: shown.append(line))
     for name in "ab":
         screen.begin(name)
     screen.end("b", "built", 1500, 3000)
     screen.end("a", "failed", 0, 0)
     screen.finish()
+    lines = [text for text, _, _ in shown]
     assert [line.split(",")[0] for line in lines] == ["b: 1", "a: failed; 2/2 sources"]
+    assert [counts for _, *counts in shown] == [[1, 2], [2, 2]]
     assert "(built); 1/2 sources" in lines[0]
 
 

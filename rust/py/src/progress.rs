@@ -54,7 +54,7 @@ impl Progress {
             match callback {
                 _ if !is_on => Screen::Off,
                 Some(callback) => Screen::Callback(callback),
-                None if std::io::stderr().is_terminal() => Screen::Bar(spinner()),
+                None if std::io::stderr().is_terminal() => Screen::Bar(bar(sources)),
                 None => Screen::Lines,
             },
             sources,
@@ -134,6 +134,9 @@ impl Progress {
         bytes: u64,
     ) -> PyResult<()> {
         self.sources_done += 1;
+        if let Screen::Bar(bar) = &self.screen {
+            bar.set_position(self.sources_done as u64);
+        }
         let Some(place) = self.active.iter().position(|source| source.name == name) else {
             return Ok(());
         };
@@ -167,6 +170,7 @@ impl Progress {
         let left =
             u32::try_from(self.sources.saturating_sub(self.sources_done)).unwrap_or(u32::MAX);
         let eta = self.started.elapsed() / done * left;
+        let eta = Duration::from_secs(eta.as_secs().max(1));
         let eta = if left == 0 {
             String::new()
         } else {
@@ -185,7 +189,10 @@ impl Progress {
             }
             Screen::Lines => write_line(text),
             // A notebook that can't show a line is no reason to fail a write.
-            Screen::Callback(callback) => return unless_signal(py, callback.call1(py, (text,))),
+            Screen::Callback(callback) => {
+                let shown = callback.call1(py, (text, self.sources_done, self.sources));
+                return unless_signal(py, shown);
+            }
         }
         Ok(())
     }
@@ -215,9 +222,14 @@ fn rates(sources: &[ActiveSource]) -> String {
     )
 }
 
-fn spinner() -> ProgressBar {
-    let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
-    if let Ok(style) = ProgressStyle::with_template("{spinner} {wide_msg}") {
+/// A bar over sources; how many rows one source has is not known.
+fn bar(sources: usize) -> ProgressBar {
+    let bar = ProgressBar::with_draw_target(Some(sources as u64), ProgressDrawTarget::stderr());
+    let template = match sources {
+        0 | 1 => "{spinner} {wide_msg}",
+        _ => "{spinner} [{bar:20}] {wide_msg}",
+    };
+    if let Ok(style) = ProgressStyle::with_template(template) {
         bar.set_style(style);
     }
     bar

@@ -103,9 +103,7 @@ impl<'a> ManyWrites<'a> {
                 Some(error) => self.end(py, number, Err(Failure::of(py, error)))?,
                 None => self.write_source(py, number, source, number + 1 == sources.len())?,
             }
-            while let Some(outcome) = self.endings.take_ready() {
-                self.end_oldest(py, outcome)?;
-            }
+            self.take_ready(py)?;
         }
         while !self.ending.is_empty() {
             self.take_oldest(py)?;
@@ -136,6 +134,7 @@ impl<'a> ManyWrites<'a> {
             Err(failure) => return self.end(py, number, Err(failure)),
         };
         if is_last || !self.endings.is_possible() {
+            self.take_ready(py)?;
             let written = py
                 .detach(|| writer.finish())
                 .map(Written::Built)
@@ -149,6 +148,13 @@ impl<'a> ManyWrites<'a> {
         match py.detach(|| endings.push(*writer)) {
             Ok(()) => self.ending.push_back(number),
             Err(error) => self.end(py, number, Err(signals.failure(py, error)))?,
+        }
+        Ok(())
+    }
+
+    fn take_ready(&mut self, py: Python<'_>) -> PyResult<()> {
+        while let Some(outcome) = self.endings.take_ready() {
+            self.end_oldest(py, outcome)?;
         }
         Ok(())
     }

@@ -1,0 +1,96 @@
+"""Progress of a write: a bar on a terminal, lines in a pipe, a bar in a notebook's cell."""
+
+import os
+import pty
+import re
+import subprocess
+import sys
+import types
+
+from dataset_rt.progress import notebook_sink
+
+WRITE = """
+import sys
+import dataset_rt as drt
+
+class Numbers:
+    def __init__(self, name):
+        self.name = name
+
+    def __iter__(self):
+        for i in range(20_000):
+            yield drt.CacheInput(b"x" * 10, {"i": i})
+
+drt.DatasetRuntime(num_workers=2).write_cache([Numbers(name) for name in "abc"], sys.argv[1])
+"""
+
+
+def read_all(fd: int) -> str:
+    parts = []
+    while True:
+        try:
+            part = os.read(fd, 1 << 16)
+        except OSError:  # the last process that had the terminal has ended
+            part = b""
+        if not part:
+            return b"".join(parts).decode()
+        parts.append(part)
+
+
+def test_terminal_gets_a_bar_and_keeps_a_line_of_each_source(tmp_path) -> None:
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-c", WRITE, str(tmp_path)]
+    with subprocess.Popen(command, stderr=theirs, stdout=subprocess.PIPE, text=True) as child:
+        os.close(theirs)
+        shown = read_all(ours)
+        out = child.stdout.read()
+    os.close(ours)
+    assert child.returncode == 0, shown
+    assert out == ""
+    assert "\x1b[" in shown
+    plain = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shown)
+    for name in "abc":
+        assert re.search(
+            rf"\b{name}: 20,000 samples, .*samples/s, .*MB/s \(built\); [123]/3 sources", plain
+        )
+    assert "3/3 sources" in plain
+
+
+def test_notebook_gets_a_bar_that_is_updated_in_place(monkeypatch) -> None:
+    class ZMQInteractiveShell:
+        pass
+
+    class Handle:
+        def __init__(self) -> None:
+            self.shown: list[dict[str, str]] = []
+
+        def update(self, bundle, *, raw):
+            assert raw
+            self.shown.append(bundle)
+
+    handle = Handle()
+    shell = types.ModuleType("IPython")
+    shell.get_ipython = ZMQInteractiveShell
+    display = types.ModuleType("IPython.display")
+    display.display = lambda bundle, *, raw, display_id: handle
+    monkeypatch.setitem(sys.modules, "ipykernel", types.ModuleType("ipykernel"))
+    monkeypatch.setitem(sys.modules, "IPython", shell)
+    monkeypatch.setitem(sys.modules, "IPython.display", display)
+
+    show = notebook_sink()
+    show("a <b>: 5 samples", 1, 3)
+    show("one", 0, 1)
+    assert handle.shown[0]["text/plain"] == "a <b>: 5 samples"
+    assert 'value="1" max="3"' in handle.shown[0]["text/html"]
+    assert "a &lt;b&gt;" in handle.shown[0]["text/html"]
+    assert "<progress" not in handle.shown[1]["text/html"]
+
+
+def test_nothing_but_a_notebook_has_a_sink(monkeypatch) -> None:
+    monkeypatch.delitem(sys.modules, "ipykernel", raising=False)
+    assert notebook_sink() is None
+    shell = types.ModuleType("IPython")
+    shell.get_ipython = lambda: None
+    monkeypatch.setitem(sys.modules, "ipykernel", types.ModuleType("ipykernel"))
+    monkeypatch.setitem(sys.modules, "IPython", shell)
+    assert notebook_sink() is None
