@@ -72,7 +72,7 @@ def test_notebook_gets_a_bar_that_is_updated_in_place(monkeypatch) -> None:
     shell = types.ModuleType("IPython")
     shell.get_ipython = ZMQInteractiveShell
     display = types.ModuleType("IPython.display")
-    display.display = lambda bundle, *, raw, display_id: handle
+    display.display = lambda *_bundle, **_options: handle
     monkeypatch.setitem(sys.modules, "ipykernel", types.ModuleType("ipykernel"))
     monkeypatch.setitem(sys.modules, "IPython", shell)
     monkeypatch.setitem(sys.modules, "IPython.display", display)
