@@ -28,6 +28,7 @@ pub struct IndexRow {
 }
 
 /// The 32 bytes of a row.
+#[rustfmt::skip] // a line of the array is eight bytes
 pub const fn encode_index_row(row: &IndexRow) -> [u8; INDEX_ROW_BYTES] {
     let [s0, s1, s2, s3] = row.shard.get().to_le_bytes();
     let [o0, o1, o2, o3, o4, o5, o6, o7] = row.offset_bytes.to_le_bytes();
@@ -35,38 +36,10 @@ pub const fn encode_index_row(row: &IndexRow) -> [u8; INDEX_ROW_BYTES] {
     let [r0, r1, r2, r3] = row.raw_bytes.to_le_bytes();
     let [c0, c1, c2, c3, c4, c5, c6, c7] = row.checksum.get().to_le_bytes();
     [
-        s0,
-        s1,
-        s2,
-        s3,
-        row.codec.code(),
-        0,
-        0,
-        0, //
-        o0,
-        o1,
-        o2,
-        o3,
-        o4,
-        o5,
-        o6,
-        o7, //
-        l0,
-        l1,
-        l2,
-        l3,
-        r0,
-        r1,
-        r2,
-        r3, //
-        c0,
-        c1,
-        c2,
-        c3,
-        c4,
-        c5,
-        c6,
-        c7,
+        s0, s1, s2, s3, row.codec.code(), 0, 0, 0,
+        o0, o1, o2, o3, o4, o5, o6, o7,
+        l0, l1, l2, l3, r0, r1, r2, r3,
+        c0, c1, c2, c3, c4, c5, c6, c7,
     ]
 }
 
@@ -81,39 +54,12 @@ pub fn decode_index_row(
     sample: SampleId,
     bytes: &[u8; INDEX_ROW_BYTES],
 ) -> Result<IndexRow, FormatError> {
+    #[rustfmt::skip]
     let &[
-        s0,
-        s1,
-        s2,
-        s3,
-        code,
-        z0,
-        z1,
-        z2, //
-        o0,
-        o1,
-        o2,
-        o3,
-        o4,
-        o5,
-        o6,
-        o7, //
-        l0,
-        l1,
-        l2,
-        l3,
-        r0,
-        r1,
-        r2,
-        r3, //
-        c0,
-        c1,
-        c2,
-        c3,
-        c4,
-        c5,
-        c6,
-        c7,
+        s0, s1, s2, s3, code, z0, z1, z2,
+        o0, o1, o2, o3, o4, o5, o6, o7,
+        l0, l1, l2, l3, r0, r1, r2, r3,
+        c0, c1, c2, c3, c4, c5, c6, c7,
     ] = bytes;
     let padding = u32::from_le_bytes([z0, z1, z2, 0]);
     let Some(codec) = Codec::from_code(code) else {
