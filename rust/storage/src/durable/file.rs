@@ -7,6 +7,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, IoSlice, Read, Write};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::disk::Disk;
 use super::fault::Operation;
@@ -17,7 +18,7 @@ use crate::error::StorageError;
 pub struct DiskFile {
     disk: Disk,
     path: PathBuf,
-    file: File,
+    file: Arc<File>,
 }
 
 impl DiskFile {
@@ -36,7 +37,7 @@ impl DiskFile {
         Ok(Self {
             disk: disk.clone(),
             path: path.to_owned(),
-            file,
+            file: Arc::new(file),
         })
     }
 
@@ -49,7 +50,7 @@ impl DiskFile {
         Ok(Self {
             disk: disk.clone(),
             path: path.to_owned(),
-            file,
+            file: Arc::new(file),
         })
     }
 
@@ -58,7 +59,16 @@ impl DiskFile {
         Self {
             disk: disk.clone(),
             path,
-            file,
+            file: Arc::new(file),
+        }
+    }
+
+    /// The same open file for another owner, such as one that syncs it meanwhile.
+    pub(crate) fn share(&self) -> Self {
+        Self {
+            disk: self.disk.clone(),
+            path: self.path.clone(),
+            file: Arc::clone(&self.file),
         }
     }
 
@@ -127,7 +137,7 @@ impl DiskFile {
     pub fn read_all(&self, max_bytes: u64) -> Result<Vec<u8>, StorageError> {
         self.disk.call(Operation::Read, &self.path, || {
             let mut bytes = Vec::new();
-            (&self.file)
+            (&*self.file)
                 .take(max_bytes.saturating_add(1))
                 .read_to_end(&mut bytes)?;
             if u64::try_from(bytes.len()).is_ok_and(|length| length <= max_bytes) {
@@ -145,8 +155,9 @@ impl DiskFile {
     /// # Errors
     /// [`StorageError::Io`]; how much was written is then unknown.
     pub fn append(&mut self, bytes: &[u8]) -> Result<(), StorageError> {
-        self.disk
-            .call(Operation::Write, &self.path, || self.file.write_all(bytes))
+        self.disk.call(Operation::Write, &self.path, || {
+            (&*self.file).write_all(bytes)
+        })
     }
 
     /// Appends all bytes of all pieces, in order.
@@ -157,7 +168,7 @@ impl DiskFile {
         let mut rest = pieces.as_mut_slice();
         while !rest.is_empty() {
             let written = self.disk.call(Operation::Write, &self.path, || {
-                match self.file.write_vectored(rest) {
+                match (&*self.file).write_vectored(rest) {
                     Ok(0) => Err(io::ErrorKind::WriteZero.into()),
                     Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(0),
                     written => written,

@@ -5,6 +5,8 @@ use std::path::Path;
 use super::recorder::{Call, Entry, Recorder};
 use super::{rebuild, small, write};
 use crate::durable::{Operation, Step};
+use crate::{Begin, Pushed, WriteOptions};
+use dataset_rt_format::MetadataValueRef;
 
 /// Position of the first entry that fits, which must exist.
 fn first(entries: &[Entry], fits: impl Fn(&Entry) -> bool) -> usize {
@@ -153,4 +155,40 @@ fn rebuild_syncs_both_names_before_it_removes_the_old_files() {
             "{folder:?} is not synced between exchange and removal"
         );
     }
+}
+
+#[test]
+fn long_shard_is_synced_while_it_grows_and_again_when_it_is_complete() {
+    let base = tempfile::tempdir().unwrap();
+    let recorder = Recorder::new();
+    let begun = super::begin(
+        &recorder.disk(),
+        base.path(),
+        "a",
+        &WriteOptions::default(),
+        1,
+    );
+    let Begin::Building(mut writer) = begun.unwrap() else {
+        panic!("it exists already");
+    };
+    for row in 0..40 {
+        let fields = [("row", MetadataValueRef::Int64(row))];
+        if writer.push(vec![7; 1 << 20], &fields).unwrap() == Pushed::BlockFull {
+            writer.dispatch().unwrap();
+        }
+    }
+    writer.finish().unwrap();
+    let entries = recorder.entries();
+    let places = |operation| {
+        let is_this = move |entry: &Entry| matches!(entry, Entry::After(call) if is_call(call, operation, "000000.bin"));
+        let of_entries = entries.iter().enumerate();
+        of_entries
+            .filter(move |(_, entry)| is_this(entry))
+            .map(|(place, _)| place)
+            .collect::<Vec<_>>()
+    };
+    let (syncs, writes) = (places(Operation::SyncFile), places(Operation::Write));
+    assert_eq!(syncs.len(), 3, "after 16 and 32 MiB and at the end");
+    assert!(syncs[0] < *writes.last().unwrap());
+    assert!(*writes.last().unwrap() < syncs[2]);
 }

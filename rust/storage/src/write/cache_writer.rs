@@ -283,8 +283,7 @@ impl<P: AsRef<[u8]> + Send + 'static> CacheWriter<P> {
         let progress = Arc::clone(&self.progress);
         progress.time(Stage::Disk, || {
             self.index_rows.clear();
-            let completed = self.shards.append(&block, &mut self.index_rows)?;
-            for shard in completed {
+            for shard in self.shards.append(&block, &mut self.index_rows)? {
                 self.syncs.submit(shard)?;
             }
             self.index.append(&self.index_rows)

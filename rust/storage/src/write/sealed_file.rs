@@ -37,6 +37,11 @@ impl SealedFile {
         self.file.append_pieces(pieces)
     }
 
+    /// The open file, for syncing what is in it so far.
+    pub(super) fn share(&self) -> DiskFile {
+        self.file.share()
+    }
+
     /// The complete file, not yet synced.
     pub(super) fn finish(self) -> (DiskFile, FileSeal) {
         let seal = self.hasher.seal();

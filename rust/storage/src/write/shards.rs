@@ -16,6 +16,9 @@ use super::sealed_file::SealedFile;
 use crate::durable::{Disk, DiskFile};
 use crate::error::StorageError;
 
+/// Bytes after which an open shard is synced while it grows, so that the disk is busy early and little is left for the end.
+const SYNCED_BYTES: u64 = 16 * 1024 * 1024;
+
 /// Appends records to shards and tells where they are.
 pub(super) struct ShardWriter {
     disk: Disk,
@@ -24,6 +27,7 @@ pub(super) struct ShardWriter {
     max_shard_bytes: u64,
     current: SealedFile,
     current_bytes: u64,
+    unsynced_bytes: u64,
     seals: Vec<FileSeal>,
 }
 
@@ -41,19 +45,20 @@ impl ShardWriter {
             max_shard_bytes,
             current: SealedFile::create(disk, &shard_path(cache, 0))?,
             current_bytes: 0,
+            unsynced_bytes: 0,
             seals: Vec::new(),
         })
     }
 
     /// Appends the records of a block, and their index rows to `index`.
     ///
-    /// Returns the shards that became complete on the way, not yet synced.
+    /// Returns the files to be synced: shards that became complete, and the open one when much was appended to it.
     pub(super) fn append<P: AsRef<[u8]>>(
         &mut self,
         block: &Block<P>,
         index: &mut Vec<u8>,
     ) -> Result<Vec<DiskFile>, StorageError> {
-        let mut completed = Vec::new();
+        let mut to_sync = Vec::new();
         let mut unwritten = 0;
         for (number, head) in block.heads().iter().enumerate() {
             let stored_bytes = u64::from(head.stored_bytes);
@@ -61,15 +66,20 @@ impl ShardWriter {
             if self.current_bytes > 0 && would_be > self.max_shard_bytes {
                 self.current.append(block.pieces(unwritten..number))?;
                 unwritten = number;
-                completed.push(self.rotate()?);
+                to_sync.push(self.rotate()?);
             }
             index.extend_from_slice(&encode_index_row(
                 &head.at(self.shard(), self.current_bytes),
             ));
             self.current_bytes += stored_bytes;
+            self.unsynced_bytes += stored_bytes;
         }
         self.current.append(block.pieces(unwritten..block.len()))?;
-        Ok(completed)
+        if self.unsynced_bytes >= SYNCED_BYTES {
+            self.unsynced_bytes = 0;
+            to_sync.push(self.current.share());
+        }
+        Ok(to_sync)
     }
 
     /// Closes the last shard; all seals in order.
@@ -98,6 +108,7 @@ impl ShardWriter {
         let (file, seal) = std::mem::replace(&mut self.current, started).finish();
         self.seals.push(seal);
         self.current_bytes = 0;
+        self.unsynced_bytes = 0;
         Ok(file)
     }
 }

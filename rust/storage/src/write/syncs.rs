@@ -1,7 +1,7 @@
-//! Syncing of complete files while others are still being written.
+//! Syncing of files while more is being written.
 //!
 //! Owns: the files on their way to the disk. Must not: sync directories, or decide when the cache is complete.
-//! Invariant: after `wait_all` every submitted file is durable. A wait for a slow disk can be interrupted, because the
+//! Invariant: after `wait_all` every submitted file is durable as it was when it was submitted. A wait for a slow disk can be interrupted, because the
 //! syncs themselves happen on the pool.
 
 use std::num::NonZeroUsize;
@@ -35,7 +35,7 @@ impl Syncs {
         self.interrupt = interrupt.clone();
     }
 
-    /// Starts syncing a complete file, first waiting for the oldest sync if there are as many as workers.
+    /// Starts syncing what is in a file by now, first waiting for the oldest sync if there are as many as workers.
     pub(super) fn submit(&mut self, file: DiskFile) -> Result<(), StorageError> {
         let Some(window) = &mut self.window else {
             self.interrupt.check()?;
