@@ -189,6 +189,13 @@ class Dataset:
     def skip(self, draws: int) -> None: ...
     def state_dict(self) -> dict[str, int | str]: ...
     def load_state_dict(self, state: dict[str, int | str]) -> None: ...
+    def check_equal(self, state: dict[str, int | str]) -> None:
+        """Check that the dataset whose state this is goes on with the same draws as this one.
+
+        Raises:
+            StateMismatchError: Caches, table, mode, seed, epoch length or position differ.
+        """
+
     def plan(self, draws: int, start: int | None = None) -> ArrowTable:
         """Draws to come as position, row, cache_id, sample_id (UInt64 each)."""
 
@@ -275,6 +282,13 @@ class Window:
 
     def following(self, windows: int) -> Window:
         """The full window that many windows later, same table, same rank; 0 is this one."""
+
+    def resumed(self, state: dict[str, int | str]) -> Window:
+        """The window that a state describes, from its position on; same table, same rank.
+
+        Raises:
+            StateMismatchError: Caches, table, mode or seed differ.
+        """
 
     def state_dict(self, delivered: int | None) -> dict[str, int | str]:
         """State after ``delivered`` draws of this rank, or behind the whole window for None.

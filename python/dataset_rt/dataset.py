@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 from dataset_rt import _native
 from dataset_rt.metadata import ArrowStreamExportable, as_stream, to_frame
@@ -211,7 +211,7 @@ class CachedDataset(DrawStream):
         self,
         *,
         batch_size: int = 1,
-        num_workers: int = 0,
+        num_workers: int | Literal["auto"] = 0,
         transform: Callable[..., Any] | None = None,
         with_seed: bool = False,
         collate_fn: Callable[[list[Any]], Any] | None = None,
@@ -229,12 +229,15 @@ class CachedDataset(DrawStream):
 
         Args:
             batch_size: Samples per batch.
-            num_workers: Loader processes; 0 reads in the calling process.
+            num_workers: Loader processes; 0 reads in the calling process. ``"auto"`` takes the
+                processors this rank may use (affinity, control group, ``LOCAL_WORLD_SIZE``),
+                less one for the training loop.
             transform: Applied to each sample, in the worker; must pickle for spawn.
             with_seed: Call ``transform(sample, seed)`` with the ``draw_seed`` of the draw.
             collate_fn: Makes a batch of a list of samples; torch's own if left out.
             drop_last: Leave out a last batch that is not full.
-            rank: This process; asked of ``torch.distributed`` if left out and initialised.
+            rank: This process; asked of ``torch.distributed`` if left out and initialised. Ranks
+                found that way compare their states before each window.
             world_size: Number of ranks; given together with ``rank``.
             drop_uneven: See ``partition``.
             pad: See ``partition``.

@@ -6,18 +6,20 @@ see ``torch_units``. Which draws there are, and how they split, is decided by th
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal
 
-import torch.distributed
 from torch.utils.data import DataLoader, default_collate
 
 from dataset_rt.integrations.torch_iterable import SizedTorchIterableDataset
+from dataset_rt.integrations.torch_ranks import compare_ranks, own_rank
 from dataset_rt.integrations.torch_units import (
     Failure,
     Progress,
     WindowBatchSampler,
     WindowReader,
 )
+from dataset_rt.integrations.torch_workers import auto_workers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -69,9 +71,17 @@ class WindowDataLoader(DataLoader[Any]):
     def __iter__(self) -> Iterator[Any]:  # type: ignore[override]
         """Claim the next window now, and iterate over its batches.
 
+        Ranks found through ``torch.distributed`` first make sure that they draw from one stream,
+        which takes all of them: each rank iterates equally often.
+
         An error of the core takes the place of its batch and keeps its fields; the iterator
         can be asked for the next one. A batch of which every sample was skipped is left out.
+
+        Raises:
+            StateMismatchError: Ranks differ in caches, table, mode, seed, epoch length or
+                position; all of them raise it.
         """
+        self.batch_sampler.before_claim()
         with self.batch_sampler.claimed() as progress:
             return _Delivery(super().__iter__(), progress)
 
@@ -97,7 +107,7 @@ def make_dataloader(
     dataset: _native.Dataset,
     *,
     batch_size: int,
-    num_workers: int,
+    num_workers: int | Literal["auto"],
     transform: Callable[..., Any] | None,
     with_seed: bool,
     collate_fn: Callable[[list[Any]], Any] | None,
@@ -111,26 +121,22 @@ def make_dataloader(
     """Build the loader of ``CachedDataset.to_torch_dataloader``, which documents it."""
     if (rank is None) != (world_size is None):
         raise TypeError("rank and world_size are given together or not at all")
-    index, count = _own_rank(dataset) if rank is None or world_size is None else (rank, world_size)
+    workers = auto_workers() if num_workers == "auto" else num_workers
+    given = None if rank is None or world_size is None else (rank, world_size)
+    found = own_rank(dataset) if given is None else None
+    index, count = given or found or (0, 1)
     sampler = WindowBatchSampler(
         dataset,
         batch_size=batch_size,
         drop_last=drop_last,
-        is_shared=num_workers > 0,
+        is_shared=workers > 0,
+        before_claim=partial(compare_ranks, dataset) if found else lambda: None,
         split={"index": index, "count": count, "drop_uneven": drop_uneven, "pad": pad},
     )
     return WindowDataLoader(
         WindowReader(transform, with_seed),
         batch_sampler=sampler,  # type: ignore[arg-type]
-        num_workers=num_workers,
+        num_workers=workers,
         collate_fn=_Collate(collate_fn or default_collate),
         **options,
     )
-
-
-def _own_rank(dataset: _native.Dataset) -> tuple[int, int]:
-    """Rank and world size of this process; (0, 1) for a view that is one rank's already."""
-    distributed = torch.distributed
-    if dataset.rank[1] > 1 or not distributed.is_available() or not distributed.is_initialized():
-        return 0, 1
-    return distributed.get_rank(), distributed.get_world_size()

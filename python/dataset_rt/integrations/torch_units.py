@@ -99,12 +99,14 @@ class WindowBatchSampler(Sampler[Unit]):
         batch_size: int,
         drop_last: bool,
         is_shared: bool,
+        before_claim: Callable[[], None],
         split: dict[str, Any],
     ) -> None:
         if batch_size < 1:
             raise ValueError(f"batch_size wants at least 1, {batch_size} was given")
         self.batch_size = batch_size
         self.drop_last = drop_last
+        self.before_claim = before_claim
         self.progress: Progress | None = None
         self._given: Progress | None = None
         self._dataset = dataset

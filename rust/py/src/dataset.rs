@@ -95,6 +95,10 @@ impl Dataset {
         Ok(self.0.load_state(&state_from_dict(state)?)?)
     }
 
+    fn check_equal(&self, state: &Bound<'_, PyDict>) -> Result<(), CoreError> {
+        Ok(self.0.check_equal(&state_from_dict(state)?)?)
+    }
+
     #[pyo3(signature = (draws, start = None))]
     fn plan(
         &self,

@@ -7,7 +7,7 @@ use dataset_rt_sampler::Tail;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::convert::state::state_to_dict;
+use crate::convert::state::{state_from_dict, state_to_dict};
 use crate::error::CoreError;
 use crate::iterator::SampleIterator;
 
@@ -88,6 +88,10 @@ impl Window {
 
     fn following(&self, windows: u64) -> Result<Self, CoreError> {
         Ok(Self(self.0.following(windows)?))
+    }
+
+    fn resumed(&self, state: &Bound<'_, PyDict>) -> Result<Self, CoreError> {
+        Ok(Self(self.0.resumed(&state_from_dict(state)?)?))
     }
 
     #[pyo3(signature = (delivered))]

@@ -210,6 +210,14 @@ impl Dataset {
         Ok(())
     }
 
+    /// Checks that another process, whose state this is, goes on with the same draws.
+    ///
+    /// # Errors
+    /// [`SamplerError::StateMismatch`] and its like.
+    pub fn check_equal(&self, state: &StreamState) -> Result<(), ReaderError> {
+        Ok(state.check_equal(&self.state())?)
+    }
+
     /// Draws to come, of all parts, from `start` or the cursor on; moves nothing and reads no payload.
     ///
     /// # Errors

@@ -123,6 +123,18 @@ impl ClaimedWindow {
         })
     }
 
+    /// The window that a state describes, from its position on; same snapshot, same part.
+    ///
+    /// # Errors
+    /// [`SamplerError::StateMismatch`](dataset_rt_sampler::SamplerError::StateMismatch) and its like.
+    pub fn resumed(&self, state: &StreamState) -> Result<Self, ReaderError> {
+        let window = state.cursor(&self.snapshot.key())?.take_window()?;
+        Ok(Self {
+            window,
+            ..self.clone()
+        })
+    }
+
     /// Text by which another process of the host opens the window; its snapshot is backed by files from then on.
     ///
     /// # Errors

@@ -111,6 +111,21 @@ impl StreamState {
         Ok(())
     }
 
+    /// Checks that this state and `current` go on with the same draws, as the ranks of one job must.
+    ///
+    /// # Errors
+    /// As for [`check`](Self::check), and [`SamplerError::StateMismatch`] for epoch length, position or window end.
+    pub fn check_equal(&self, current: &Self) -> Result<(), SamplerError> {
+        self.check(&current.key)?;
+        same(
+            StateField::EpochLength,
+            self.epoch_length,
+            current.epoch_length,
+        )?;
+        same(StateField::Position, self.position, current.position)?;
+        same(StateField::WindowEnd, self.window_end, current.window_end)
+    }
+
     /// The cursor of a dataset that takes up the state.
     ///
     /// # Errors

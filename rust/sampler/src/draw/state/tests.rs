@@ -186,3 +186,28 @@ fn every_mode_has_a_name_of_its_own() {
     }
     assert!(DrawMode::from_name("shuffled").is_err());
 }
+
+#[test]
+fn states_of_ranks_are_equal_only_where_the_same_draws_follow() {
+    let at = |position, window_end, epoch_length| StreamState {
+        version: STATE_VERSION,
+        key: key(),
+        epoch_length,
+        position,
+        window_end,
+        skipped: 0,
+    };
+    let own = at(3, 10, 10);
+    assert_eq!(own.check_equal(&own), Ok(()));
+    assert_eq!(StreamState { skipped: 9, ..own }.check_equal(&own), Ok(()));
+    for (other, differing) in [
+        (at(4, 10, 10), StateField::Position),
+        (at(3, 11, 10), StateField::WindowEnd),
+        (at(3, 10, 11), StateField::EpochLength),
+    ] {
+        assert!(matches!(
+            other.check_equal(&own),
+            Err(SamplerError::StateMismatch { field, .. }) if field == differing
+        ));
+    }
+}
