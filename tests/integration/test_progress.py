@@ -40,7 +40,8 @@ def read_all(fd: int) -> str:
 def test_terminal_gets_a_bar_and_keeps_a_line_of_each_source(tmp_path) -> None:
     ours, theirs = pty.openpty()
     command = [sys.executable, "-c", WRITE, str(tmp_path)]
-    with subprocess.Popen(command, stderr=theirs, stdout=subprocess.PIPE, text=True) as child:
+    pipes = {"stderr": theirs, "stdout": subprocess.PIPE, "text": True}
+    with subprocess.Popen(command, env={**os.environ, "TERM": "xterm"}, **pipes) as child:
         os.close(theirs)
         shown = read_all(ours)
         out = child.stdout.read()
