@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use dataset_rt_format::{CacheFile, ErrorKind, FormatError};
 use dataset_rt_pool::PoolError;
 
-use crate::durable::Operation;
+use crate::durable::{FolderFault, Operation};
 
 /// An error of writing, opening, reading or checking a cache.
 #[derive(Debug, thiserror::Error)]
@@ -110,6 +110,14 @@ pub enum StorageError {
         /// What is allowed.
         expected: &'static str,
     },
+    /// A folder for files of this user alone is one in which others can interfere.
+    #[error("{}: {found}, expected a directory of this user that nobody else can change", path.display())]
+    ExposedFolder {
+        /// The folder.
+        path: PathBuf,
+        /// What is wrong with it.
+        found: FolderFault,
+    },
     /// The worker pool failed or lost a job.
     #[error(transparent)]
     Pool(#[from] PoolError),
@@ -161,9 +169,10 @@ impl StorageError {
             Self::Cache { finding, .. } | Self::Refused { finding, .. } => finding.kind(),
             Self::MissingFile { .. } => ErrorKind::Corrupt,
             Self::NoManifest { .. } => ErrorKind::NotFound,
-            Self::NoSuchSample { .. } | Self::NoSamples { .. } | Self::InvalidOption { .. } => {
-                ErrorKind::InvalidInput
-            }
+            Self::NoSuchSample { .. }
+            | Self::NoSamples { .. }
+            | Self::InvalidOption { .. }
+            | Self::ExposedFolder { .. } => ErrorKind::InvalidInput,
             Self::Occupied { .. } => ErrorKind::AlreadyExists,
             Self::SourceVersion { .. } => ErrorKind::UnsupportedVersion,
             Self::WriterFailed => ErrorKind::Internal,
@@ -205,6 +214,7 @@ impl StorageError {
             | Self::NameNotDurable { path, .. }
             | Self::NoManifest { path }
             | Self::Occupied { path }
+            | Self::ExposedFolder { path, .. }
             | Self::SourceVersion { path, .. } => Some(path),
             Self::Cache { cache, .. }
             | Self::MissingFile { cache, .. }
@@ -213,7 +223,9 @@ impl StorageError {
         }
     }
 
-    pub(crate) fn io_kind(&self) -> Option<io::ErrorKind> {
+    /// What kind of failure the operating system's is, where it is one.
+    #[must_use]
+    pub fn io_kind(&self) -> Option<io::ErrorKind> {
         match self {
             Self::Io { source, .. } => Some(source.kind()),
             _ => None,

@@ -50,6 +50,9 @@ impl StorageError {
             } => {
                 facts = facts.with_values(wanted, recorded.as_deref().unwrap_or("no version"));
             }
+            Self::ExposedFolder { found, .. } => {
+                facts = facts.with_values("a directory of this user alone", found);
+            }
             Self::InvalidOption {
                 option,
                 found,

@@ -199,7 +199,10 @@ impl Disk {
     }
 
     /// Removes a file.
-    pub(crate) fn remove_file(&self, path: &Path) -> Result<(), StorageError> {
+    ///
+    /// # Errors
+    /// [`StorageError::Io`], also when there is none.
+    pub fn remove_file(&self, path: &Path) -> Result<(), StorageError> {
         self.call(Operation::RemoveFile, path, || fs::remove_file(path))
     }
 

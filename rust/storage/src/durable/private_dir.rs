@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use super::disk::Disk;
 use super::lock::LockFile;
 use super::names::{lock_path_of, private_dir_name};
+use super::private_folder::make_private_folder;
 use crate::error::StorageError;
 
 /// Who may look into a private directory.
@@ -34,10 +35,10 @@ pub struct PrivateDir {
 }
 
 impl PrivateDir {
-    /// Makes a directory `<stem>.<process>-<random>` in `folder`, which is made if need be.
+    /// Makes a directory `<stem>.<process>-<random>` in `folder`, which is made if need be, with the same access.
     ///
     /// # Errors
-    /// [`StorageError::Io`]; nothing is left then.
+    /// [`StorageError::Io`], and [`StorageError::ExposedFolder`] where nobody else is to look in but others could interfere; nothing is left then.
     pub fn create(
         disk: &Disk,
         folder: &Path,
@@ -46,7 +47,7 @@ impl PrivateDir {
     ) -> Result<Self, StorageError> {
         loop {
             let path = folder.join(private_dir_name(stem));
-            let Some(lock) = acquire_in_folder(disk, folder, &lock_path_of(&path))? else {
+            let Some(lock) = acquire_in_folder(disk, folder, &lock_path_of(&path), access)? else {
                 continue;
             };
             match disk.create_dir(&path, access == Access::OwnerOnly) {
@@ -96,9 +97,13 @@ pub(crate) fn acquire_in_folder(
     disk: &Disk,
     folder: &Path,
     path: &Path,
+    access: Access,
 ) -> Result<Option<LockFile>, StorageError> {
     loop {
-        disk.create_dir_durably(folder)?;
+        match access {
+            Access::Mask => disk.create_dir_durably(folder)?,
+            Access::OwnerOnly => make_private_folder(disk, folder)?,
+        }
         match LockFile::try_acquire(disk, path) {
             Err(error) if error.io_kind() == Some(io::ErrorKind::NotFound) => {}
             outcome => return outcome,

@@ -51,8 +51,12 @@ impl BuildRight {
         name: &str,
     ) -> Result<Option<Self>, StorageError> {
         let path = base.join(TEMPORARY_FOLDER);
-        let lock =
-            crate::durable::acquire_in_folder(disk, &path, &path.join(build_lock_name(name)))?;
+        let lock = crate::durable::acquire_in_folder(
+            disk,
+            &path,
+            &path.join(build_lock_name(name)),
+            Access::Mask,
+        )?;
         let Some(lock) = lock else { return Ok(None) };
         disk.step(Step::BuildLocked);
         let folder = TemporaryFolder {
