@@ -57,7 +57,8 @@ class CachedDataset(DrawStream):
             runtime: Whose threads to use; a runtime of one thread is made if left out.
 
         Returns:
-            A dataset with the table, config and cursor of the one that was dumped.
+            A dataset with the table, config and cursor of the one that was dumped; the view
+            of a rank if that was one.
 
         Raises:
             CorruptCacheError: The handle or a cache is damaged.
@@ -67,7 +68,7 @@ class CachedDataset(DrawStream):
         return cls(native.open_dump(os.fsdecode(file)))
 
     def dump_config(self, directory: str | Path) -> Path:
-        """Write a small file-backed handle of this dataset.
+        """Write a small file-backed handle of this dataset, or of this rank's view of it.
 
         Args:
             directory: Where to; made if it is missing. The handle holds paths, config, table

@@ -407,7 +407,7 @@ class Histories(RuleBasedStateMachine):
     def hand_over(self, dataset: Pair) -> Pair:
         file = dataset.ours.dump_config(Path(FOLDER.name) / f"dump-{next(DUMPS)}")
         ours = drt.CachedDataset.from_config(file, RUNTIME)
-        return self.dataset(ours, dataset.model.whole(), dataset.rows, dataset.reopen)
+        return self.dataset(ours, dataset.model.handed_over(), dataset.rows, dataset.reopen)
 
     @rule(dataset=datasets, start=st.none() | st.integers(0, 2**63), draws=st.integers(0, 20))
     def look_ahead(self, dataset: Pair, start: int | None, draws: int) -> None:

@@ -60,6 +60,7 @@ def test_oracle_reads_the_snapshot_of_an_edited_table(
     assert handle["options"]["on_corrupt"] == "skip"
     assert (handle["rows"], handle["samples"], handle["epoch_length"]) == (7, 10, 4)
     assert (handle["position"], handle["window_end"], handle["num_workers"]) == (4, 4, 2)
+    assert handle["part"] == {"index": 0, "count": 1, "tail": "uneven"}
     assert [entry["path"] for entry in handle["files"]] == ["table.arrow", "tables.bin"]
     assert pl.read_ipc(tmp_path / "dump" / "table.arrow")["note"].to_list() == ["extra"] * 7
 
@@ -108,14 +109,28 @@ def test_core_draws_from_a_snapshot_of_the_oracle(
         "position": 100,
         "window_end": 103,
         "skipped": 0,
+        "part": {"index": 1, "count": 2, "tail": "pad"},
     }
     tables = Tables(np.array(table.samples, "<u4"), np.array(sums, "<u8"), guide)
     file = write_snapshot(tmp_path / "oracle", fields, tables)
     opened = drt.CachedDataset.from_config(file, RUNTIME)
     stream = Stream(table, WITH_REPLACEMENT, SEED)
     drawn = [[sample.sample_id for sample in opened] for _ in range(2)]
-    wanted = [table.samples[stream.row(position)] for position in range(100, 109)]
-    assert drawn == [wanted[:3], wanted[3:]]
+    # The rest of the window that began at 97 has positions 100 to 102, padded with 97.
+    positions = [[101, 97], [104, 106, 108]]
+    wanted = [[table.samples[stream.row(position)] for position in part] for part in positions]
+    assert drawn == wanted
+
+
+@pytest.mark.parametrize("tail", ["uneven", "drop", "pad"])
+def test_oracle_reads_the_part_of_a_view(
+    tmp_path: Path, dataset: drt.CachedDataset, tail: str
+) -> None:
+    switches = {"drop_uneven": tail == "drop", "pad": tail == "pad"}
+    raising = RUNTIME.cached_dataset(dataset.cache_paths, reader_config=drt.ReaderConfig(seed=SEED))
+    view = raising.partition(1, 2).partition(2, 3, **switches)
+    handle, _ = read_snapshot(view.dump_config(tmp_path / "dump").parent)
+    assert handle["part"] == {"index": 5, "count": 6, "tail": tail}
 
 
 @pytest.mark.parametrize("file", ["snapshot.json", "tables.bin", "table.arrow"])

@@ -193,11 +193,9 @@ class Dataset:
         view.part, view.tail = (before + parts * index, parts * count), tail
         return view
 
-    def whole(self) -> Dataset:
-        """The same table and cursor without ranks."""
-        whole = copy.deepcopy(self)
-        whole.part, whole.tail = (0, 1), "uneven"
-        return whole
+    def handed_over(self) -> Dataset:
+        """The same view in another process: table, part and cursor."""
+        return copy.deepcopy(self)
 
     def state(self) -> State:
         cursor = self.cursor

@@ -32,6 +32,8 @@ pub enum CacheFile {
     SnapshotTables,
     /// `table.arrow` of a snapshot directory
     SnapshotTable,
+    /// `order-<cycle>.bin` of a snapshot directory
+    SnapshotOrder(u64),
 }
 
 /// Writes the relative path, with `/` between folder and file.
@@ -47,6 +49,7 @@ impl fmt::Display for CacheFile {
             Self::SnapshotHandle => out.write_str("snapshot.json"),
             Self::SnapshotTables => out.write_str("tables.bin"),
             Self::SnapshotTable => out.write_str("table.arrow"),
+            Self::SnapshotOrder(cycle) => write!(out, "order-{cycle}.bin"),
         }
     }
 }

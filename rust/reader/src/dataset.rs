@@ -51,14 +51,19 @@ impl Dataset {
         let population = Population::unedited(Arc::clone(caches.identity()))?;
         let cursor = Cursor::new(population.rows())?;
         let snapshot = Arc::new(Snapshot::new(Arc::new(caches), options, population));
-        Ok(Self::resumed(snapshot, cursor, pool))
+        Ok(Self::resumed(snapshot, cursor, Partition::WHOLE, pool))
     }
 
-    /// A dataset that another process described.
-    pub(crate) fn resumed(snapshot: Arc<Snapshot>, cursor: Cursor, pool: Arc<WorkerPool>) -> Self {
+    /// A dataset, or a view of one, that another process described.
+    pub(crate) fn resumed(
+        snapshot: Arc<Snapshot>,
+        cursor: Cursor,
+        partition: Partition,
+        pool: Arc<WorkerPool>,
+    ) -> Self {
         Self {
             pool,
-            partition: Partition::WHOLE,
+            partition,
             current: Mutex::new(Current { snapshot, cursor }),
         }
     }

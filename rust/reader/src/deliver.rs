@@ -26,7 +26,7 @@ const PLAN_DRAWS: u64 = 256;
 pub enum Readiness {
     /// Nothing: [`SampleIterator::deliver`] won't wait for the pool.
     Ready,
-    /// [`SampleIterator::wait`], for a block that the pool reads.
+    /// [`SampleIterator::wait`], for a block that the pool reads or the order of a cycle.
     Waiting,
     /// The window is over.
     Ended,
@@ -173,9 +173,16 @@ impl SampleIterator {
             self.segments.pop_front();
         }
         if self.segments.is_empty() && self.planned < self.stop {
+            if !self.planner.is_ready(&self.progress, self.planned) {
+                return Ok(Readiness::Waiting);
+            }
             self.plan_block()?;
         }
-        while self.reads_ahead() && !self.prefetch.is_full() && self.planned < self.stop {
+        while self.reads_ahead()
+            && !self.prefetch.is_full()
+            && self.planned < self.stop
+            && self.planner.is_ready(&self.progress, self.planned)
+        {
             self.plan_block()?;
         }
         Ok(match self.segments.front() {
@@ -193,12 +200,14 @@ impl SampleIterator {
         })
     }
 
-    /// Waits at most `timeout` for the block that comes next; says whether it is there.
+    /// Waits at most `timeout` for the block that comes next; says whether it is there. Where a cycle of draws begins, makes its order first, however long
+    /// that takes.
     ///
     /// # Errors
-    /// [`PoolError`] when a forked child could not submit again what its parent had submitted.
+    /// What the sampler finds; [`PoolError`] when a forked child could not submit again what its parent had submitted.
     pub fn wait(&mut self, timeout: Duration) -> Result<bool, ReaderError> {
         let Some(front) = self.segments.front_mut() else {
+            self.planner.prepare(&self.progress, self.planned)?;
             return Ok(true);
         };
         if !matches!(front.reading, Reading::Submitted) {

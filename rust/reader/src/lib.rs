@@ -11,6 +11,7 @@ mod deliver;
 mod error;
 mod fetch;
 mod lengths;
+mod orders;
 mod plan;
 mod report;
 mod schedule;

@@ -8,6 +8,7 @@ use dataset_rt_format::{CacheId, RowIndex, SampleId};
 use dataset_rt_sampler::{DrawStream, PositionRun, WindowProgress};
 
 use crate::error::ReaderError;
+use crate::orders::CycleOrders;
 use crate::snapshot::Snapshot;
 
 /// One draw of a plan.
@@ -40,7 +41,31 @@ impl Planner {
         }
     }
 
-    /// Appends the local draws `from..to` of a part of a window to `plan`, as far as the part has them.
+    /// Whether local draw `local` can be planned at once; otherwise [`prepare`](Self::prepare) takes O(rows).
+    pub(crate) fn is_ready(&self, part: &WindowProgress, local: u64) -> bool {
+        let awaited = part
+            .run_at(local, 1)
+            .and_then(|run| CycleOrders::awaited_cycle(&self.stream, run.start));
+        awaited.is_none_or(|cycle| self.kept_cycle() == Some(cycle))
+    }
+
+    /// Makes what local draw `local` needs.
+    ///
+    /// # Errors
+    /// What the sampler finds.
+    pub(crate) fn prepare(&mut self, part: &WindowProgress, local: u64) -> Result<(), ReaderError> {
+        match part.run_at(local, 1) {
+            Some(run) => self.snapshot.prepare(&mut self.stream, run.start),
+            None => Ok(()),
+        }
+    }
+
+    fn kept_cycle(&self) -> Option<u64> {
+        self.stream.cycle_order().map(|order| order.cycle())
+    }
+
+    /// Appends the local draws `from..to` of a part of a window to `plan`, as far as the part has them and, where orders are worth waiting for, as far as the
+    /// first one's cycle goes.
     ///
     /// # Errors
     /// What the sampler finds; `plan` then holds what it held before.
@@ -57,6 +82,10 @@ impl Planner {
             .checked_sub(local)
             .and_then(|most| part.run_at(local, most))
         {
+            let run = match self.leading(run) {
+                run if plan.len() == before || !self.starts_a_cycle(run) => run,
+                _ => break,
+            };
             if let Err(error) = self.plan_run(run, plan) {
                 plan.truncate(before);
                 return Err(error);
@@ -66,12 +95,50 @@ impl Planner {
         Ok(())
     }
 
+    /// Whether the draws of `run` are of another cycle than the one before.
+    fn starts_a_cycle(&self, run: PositionRun) -> bool {
+        let awaited = CycleOrders::awaited_cycle(&self.stream, run.start);
+        awaited.is_some_and(|cycle| self.kept_cycle() != Some(cycle))
+    }
+
+    /// As many draws of `run` as are of the cycle of the first one; all of them where cycles don't matter.
+    fn leading(&self, run: PositionRun) -> PositionRun {
+        if CycleOrders::awaited_cycle(&self.stream, run.start).is_none() {
+            return run;
+        }
+        let rows = self.stream.tables().rows();
+        let left = rows - run.start % rows;
+        PositionRun {
+            draws: run.draws.min(left.div_ceil(run.stride.max(1))),
+            ..run
+        }
+    }
+
     /// Appends the draws at any positions of the stream to `plan`.
+    ///
+    /// # Errors
+    /// What the sampler finds.
     pub(crate) fn plan_run(
+        &mut self,
+        mut run: PositionRun,
+        plan: &mut Vec<PlannedDraw>,
+    ) -> Result<(), ReaderError> {
+        while run.draws > 0 {
+            let piece = self.leading(run);
+            self.plan_piece(piece, plan)?;
+            run.draws -= piece.draws;
+            run.start = run.start.wrapping_add(piece.draws.wrapping_mul(run.stride));
+        }
+        Ok(())
+    }
+
+    /// Appends draws of one cycle, where cycles matter.
+    fn plan_piece(
         &mut self,
         run: PositionRun,
         plan: &mut Vec<PlannedDraw>,
     ) -> Result<(), ReaderError> {
+        self.snapshot.prepare(&mut self.stream, run.start)?;
         let draws = usize::try_from(run.draws).unwrap_or(usize::MAX);
         self.rows.clear();
         self.rows.resize(draws, RowIndex::new(0));

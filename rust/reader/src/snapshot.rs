@@ -11,6 +11,7 @@ use dataset_rt_sampler::{
 use crate::caches::CacheSet;
 use crate::config::{OnCorrupt, ReaderOptions};
 use crate::error::ReaderError;
+use crate::orders::CycleOrders;
 use crate::share::SharedFiles;
 use crate::table::unedited_table;
 
@@ -21,6 +22,7 @@ pub struct Snapshot {
     options: ReaderOptions,
     population: Population,
     stream: DrawStream,
+    orders: CycleOrders,
     shared: SharedFiles,
 }
 
@@ -34,6 +36,7 @@ impl Snapshot {
             options,
             population,
             stream,
+            orders: CycleOrders::default(),
             shared: SharedFiles::default(),
         }
     }
@@ -83,6 +86,27 @@ impl Snapshot {
     /// The files that back it for other processes.
     pub(crate) fn shared(&self) -> &SharedFiles {
         &self.shared
+    }
+
+    /// Makes `stream`, a clone of this snapshot's, ready for draws of the cycle of `position`.
+    ///
+    /// # Errors
+    /// What the sampler finds.
+    pub(crate) fn prepare(
+        &self,
+        stream: &mut DrawStream,
+        position: u64,
+    ) -> Result<(), ReaderError> {
+        self.orders.prepare(stream, position, &self.shared)
+    }
+
+    /// Files the order that draws at `position` need, so that no process that shares the snapshot makes it again.
+    ///
+    /// # Errors
+    /// What the sampler finds.
+    pub(crate) fn share_order(&self, position: u64) -> Result<(), ReaderError> {
+        self.orders
+            .share(self.stream.clone(), position, &self.shared)
     }
 
     /// Part `index` of `count` of `whole`.

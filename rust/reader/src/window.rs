@@ -141,6 +141,9 @@ impl ClaimedWindow {
     /// As writing those files.
     pub fn share(&self) -> Result<String, ReaderError> {
         let handle = self.snapshot.shared().share(&self.snapshot)?;
+        if self.draws() > 0 {
+            self.snapshot.share_order(self.window.start())?;
+        }
         Ok(WindowText::of(&self.window, self.partition, &handle).to_string())
     }
 

@@ -8,12 +8,13 @@ use serde_json::Value;
 
 use super::encode::{SNAPSHOT_FORMAT, SNAPSHOT_VERSION};
 use super::model::{
-    RowSampleWidth, SnapshotCache, SnapshotHandle, SnapshotOptions, TABLE_FILE, TABLES_FILE,
+    RowSampleWidth, SnapshotCache, SnapshotHandle, SnapshotOptions, SnapshotPart, SnapshotTail,
+    TABLE_FILE, TABLES_FILE,
 };
 use crate::checksum::{Digest128, FileSeal};
 use crate::error::{FormatError, Region, Site};
 use crate::files::CacheFile;
-use crate::json::{check_json, decode_json};
+use crate::json::{Object, check_json, decode_json};
 use crate::manifest::check_checksum;
 
 const FILE: CacheFile = CacheFile::SnapshotHandle;
@@ -27,8 +28,8 @@ struct HeadText {
 #[derive(Deserialize)]
 struct HandleText {
     writer_version: String,
-    caches: Vec<CacheText>,
-    options: OptionsText,
+    caches: Vec<Object<CacheText>>,
+    options: Object<OptionsText>,
     num_workers: u64,
     rows: u64,
     samples: u64,
@@ -39,7 +40,8 @@ struct HandleText {
     position: u64,
     window_end: u64,
     skipped: u64,
-    files: Vec<FileText>,
+    part: Object<PartText>,
+    files: Vec<Object<FileText>>,
 }
 
 #[derive(Deserialize)]
@@ -58,6 +60,13 @@ struct OptionsText {
     verify_records: bool,
     on_corrupt: String,
     mapped: bool,
+}
+
+#[derive(Deserialize)]
+struct PartText {
+    index: u64,
+    count: u64,
+    tail: String,
 }
 
 #[derive(Deserialize)]
@@ -83,7 +92,7 @@ pub fn decode_handle(text: &[u8]) -> Result<SnapshotHandle, FormatError> {
         caches: parts
             .caches
             .into_iter()
-            .map(|cache| {
+            .map(|Object(cache)| {
                 let content_digest = digest("caches.content_digest", &cache.content_digest)?;
                 Ok(SnapshotCache {
                     path: cache.path,
@@ -91,7 +100,7 @@ pub fn decode_handle(text: &[u8]) -> Result<SnapshotHandle, FormatError> {
                 })
             })
             .collect::<Result<_, FormatError>>()?,
-        options: decode_options(&parts.options)?,
+        options: decode_options(&parts.options.0)?,
         num_workers: parts.num_workers,
         rows: parts.rows,
         samples: parts.samples,
@@ -103,6 +112,7 @@ pub fn decode_handle(text: &[u8]) -> Result<SnapshotHandle, FormatError> {
         position: parts.position,
         window_end: parts.window_end,
         skipped: parts.skipped,
+        part: decode_part(&parts.part.0)?,
         table,
         tables,
     };
@@ -162,10 +172,25 @@ fn decode_options(parts: &OptionsText) -> Result<SnapshotOptions, FormatError> {
     })
 }
 
+fn decode_part(part: &PartText) -> Result<SnapshotPart, FormatError> {
+    if part.index >= part.count {
+        let expected = format!("a number below {}", part.count);
+        return Err(fault("part.index", &expected, &part.index.to_string()));
+    }
+    Ok(SnapshotPart {
+        index: part.index,
+        count: part.count,
+        tail: SnapshotTail::from_name(&part.tail)
+            .ok_or_else(|| fault("part.tail", "uneven, drop or pad", &part.tail))?,
+    })
+}
+
 /// Seals of the table and of the sampling tables, as far as the list has them.
-fn decode_files(entries: &[FileText]) -> Result<(Option<FileSeal>, Option<FileSeal>), FormatError> {
+fn decode_files(
+    entries: &[Object<FileText>],
+) -> Result<(Option<FileSeal>, Option<FileSeal>), FormatError> {
     let (mut table, mut tables) = (None, None);
-    for entry in entries {
+    for Object(entry) in entries {
         let place = match entry.path.as_str() {
             TABLE_FILE => &mut table,
             TABLES_FILE => &mut tables,

@@ -29,6 +29,7 @@ struct HandleText<'a> {
     position: u64,
     window_end: u64,
     skipped: u64,
+    part: PartText,
     files: Vec<FileText<'a>>,
     checksum: &'a str,
 }
@@ -49,6 +50,13 @@ struct OptionsText {
     verify_records: bool,
     on_corrupt: &'static str,
     mapped: bool,
+}
+
+#[derive(Serialize)]
+struct PartText {
+    index: u64,
+    count: u64,
+    tail: &'static str,
 }
 
 #[derive(Serialize)]
@@ -108,6 +116,11 @@ pub fn encode_handle(handle: &SnapshotHandle) -> Result<Vec<u8>, FormatError> {
         position: handle.position,
         window_end: handle.window_end,
         skipped: handle.skipped,
+        part: PartText {
+            index: handle.part.index,
+            count: handle.part.count,
+            tail: handle.part.tail.name(),
+        },
         files: [
             file(TABLE_FILE, handle.table),
             file(TABLES_FILE, handle.tables),

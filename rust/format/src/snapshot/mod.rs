@@ -3,6 +3,7 @@
 mod decode;
 mod encode;
 mod model;
+mod order;
 mod table;
 mod tables;
 #[cfg(test)]
@@ -11,8 +12,9 @@ mod tests;
 pub use decode::decode_handle;
 pub use encode::encode_handle;
 pub use model::{
-    HANDLE_FILE, RowSampleWidth, SnapshotCache, SnapshotHandle, SnapshotOptions, TABLE_FILE,
-    TABLES_FILE,
+    HANDLE_FILE, RowSampleWidth, SnapshotCache, SnapshotHandle, SnapshotOptions, SnapshotPart,
+    SnapshotTail, TABLE_FILE, TABLES_FILE,
 };
+pub use order::{OrderSections, encode_order};
 pub use table::{decode_table, encode_table};
 pub use tables::{RowSampleEntries, TableSections, encode_tables};

@@ -42,6 +42,46 @@ pub struct SnapshotOptions {
     pub mapped: bool,
 }
 
+/// Which part of every window the view draws.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SnapshotPart {
+    /// Number of the part, below `count`.
+    pub index: u64,
+    /// Number of parts; 1 for the whole window.
+    pub count: u64,
+    /// What happens to draws that do not divide evenly.
+    pub tail: SnapshotTail,
+}
+
+/// What happens to draws that do not divide evenly among parts; `DRAWS.md`, "Partitions".
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SnapshotTail {
+    /// Lengths differ by at most one.
+    Uneven,
+    /// They are passed over.
+    Drop,
+    /// The window's first draws fill up.
+    Pad,
+}
+
+impl SnapshotTail {
+    /// The word in the handle.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Uneven => "uneven",
+            Self::Drop => "drop",
+            Self::Pad => "pad",
+        }
+    }
+
+    /// The tail of a word; `None` where there is none.
+    pub fn from_name(name: &str) -> Option<Self> {
+        [Self::Uneven, Self::Drop, Self::Pad]
+            .into_iter()
+            .find(|tail| tail.name() == name)
+    }
+}
+
 /// How `tables.bin` maps rows to samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RowSampleWidth {
@@ -109,6 +149,8 @@ pub struct SnapshotHandle {
     pub window_end: u64,
     /// Positions passed over by hand.
     pub skipped: u64,
+    /// The part that the view draws.
+    pub part: SnapshotPart,
     /// `table.arrow`, unless the table is the one the caches come with.
     pub table: Option<FileSeal>,
     /// `tables.bin`, unless the stream needs no tables.

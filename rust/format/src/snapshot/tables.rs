@@ -10,7 +10,7 @@ use crate::error::{FormatError, Region, Site};
 use crate::files::CacheFile;
 
 /// Distance to which sections are aligned, in bytes: a mapped section is then aligned for every integer.
-const ALIGNMENT: u64 = 64;
+pub(super) const ALIGNMENT: u64 = 64;
 
 /// Bytes of a sum and of a guide entry.
 const SUM_BYTES: u64 = 8;
@@ -81,7 +81,7 @@ impl TableSections {
     }
 }
 
-fn range(start: u128, end: u128) -> Result<Range<usize>, FormatError> {
+pub(super) fn range(start: u128, end: u128) -> Result<Range<usize>, FormatError> {
     let narrow = |place: u128| {
         usize::try_from(place).map_err(|_| FormatError::LimitExceeded {
             what: "bytes of tables.bin",
@@ -149,7 +149,7 @@ impl RowSampleEntries<'_> {
 /// Numbers that are encoded together.
 const PIECE: usize = 8192;
 
-fn write_numbers<T: Copy, const N: usize, E>(
+pub(super) fn write_numbers<T: Copy, const N: usize, E>(
     numbers: &[T],
     encode: impl Fn(T) -> [u8; N],
     write: &mut impl FnMut(&[u8]) -> Result<(), E>,
@@ -163,7 +163,10 @@ fn write_numbers<T: Copy, const N: usize, E>(
     Ok(numbers.len() as u64 * N as u64)
 }
 
-fn pad<E>(written: u64, write: &mut impl FnMut(&[u8]) -> Result<(), E>) -> Result<u64, E> {
+pub(super) fn pad<E>(
+    written: u64,
+    write: &mut impl FnMut(&[u8]) -> Result<(), E>,
+) -> Result<u64, E> {
     const GAP: [u8; 64] = [0; 64];
     let end = written.next_multiple_of(ALIGNMENT);
     let gap = usize::try_from(end - written).unwrap_or(0);

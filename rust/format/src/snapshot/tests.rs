@@ -3,6 +3,7 @@
 use super::*;
 use crate::checksum::{Digest128, FileSeal};
 use crate::error::{ErrorKind, FormatError};
+use crate::testing::targets::resealed;
 
 fn handle() -> SnapshotHandle {
     SnapshotHandle {
@@ -31,6 +32,11 @@ fn handle() -> SnapshotHandle {
         position: 7,
         window_end: 9,
         skipped: 2,
+        part: SnapshotPart {
+            index: 1,
+            count: 3,
+            tail: SnapshotTail::Pad,
+        },
         table: Some(FileSeal::of(b"arrow")),
         tables: Some(FileSeal::of(b"tables")),
     }
@@ -68,6 +74,44 @@ fn handle_with_any_byte_changed_is_refused() {
             String::from_utf8_lossy(&text)
         );
     }
+}
+
+/// The handle's text with one edit, under the checksum that fits.
+fn edited(from: &str, to: &str) -> Vec<u8> {
+    let text = String::from_utf8(encode_handle(&handle()).unwrap()).unwrap();
+    assert!(text.contains(from), "{from}");
+    resealed(text.replacen(from, to, 1).as_bytes())
+}
+
+fn assert_faulty_field(text: &[u8], wanted: &str) {
+    match decode_handle(text) {
+        Err(FormatError::InvalidText { field, .. }) => assert_eq!(field, wanted),
+        other => panic!("{wanted}: {other:?}"),
+    }
+}
+
+#[test]
+fn handle_with_an_array_for_an_object_is_refused() {
+    let digest = Digest128::of(b"a").to_string();
+    let cache = format!(
+        "{{\n      \"path\": \"/caches/a \\\"b\\\"\",\n      \"content_digest\": \"{digest}\"\n    }}"
+    );
+    let part = "{\n    \"index\": 1,\n    \"count\": 3,\n    \"tail\": \"pad\"\n  }";
+    for (object, array) in [
+        (cache.as_str(), format!("[\"/caches/a\", \"{digest}\"]")),
+        (part, "[1, 3, \"pad\"]".to_owned()),
+    ] {
+        assert!(decode_handle(&edited(object, object)).is_ok());
+        let refused = decode_handle(&edited(object, &array)).unwrap_err();
+        assert!(matches!(refused, FormatError::Malformed { .. }), "{array}");
+    }
+}
+
+#[test]
+fn handle_with_a_part_that_does_not_exist_is_refused() {
+    assert_faulty_field(&edited("\"index\": 1", "\"index\": 3"), "part.index");
+    assert_faulty_field(&edited("\"count\": 3", "\"count\": 0"), "part.index");
+    assert_faulty_field(&edited("\"pad\"", "\"PAD\""), "part.tail");
 }
 
 #[test]
@@ -118,6 +162,24 @@ fn tables_of_another_length_are_refused() {
         ..handle()
     };
     assert!(TableSections::locate(&huge, bytes).is_err());
+}
+
+#[test]
+fn order_sections_are_aligned_and_hold_the_numbers() {
+    let mut bytes = Vec::new();
+    let written: Result<(), ()> = encode_order(&[2, 0, 1], &[1, 3], |piece| {
+        bytes.extend_from_slice(piece);
+        Ok(())
+    });
+    assert_eq!(written, Ok(()));
+    let sections = OrderSections::locate(7, 3, bytes.len() as u64).unwrap();
+    assert_eq!((sections.rows, sections.run_ends), (0..12, 64..72));
+    assert_eq!((bytes[0], bytes[68]), (2, 3));
+    // No run, a piece of one, and no room for the rows.
+    for (rows, file_bytes) in [(3, 64), (3, 70), (17, 72), (u64::MAX, 72)] {
+        let refused = OrderSections::locate(7, rows, file_bytes);
+        assert!(refused.is_err(), "{rows} rows in {file_bytes} bytes");
+    }
 }
 
 #[test]

@@ -7,4 +7,4 @@ mod image;
 mod mutations;
 mod read_image;
 mod round_trip;
-mod targets;
+pub(crate) mod targets;

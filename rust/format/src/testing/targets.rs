@@ -3,6 +3,7 @@
 //! Owns what must hold whatever a decoder is given. Run by `rust/fuzz` and, over the saved corpus and seeded
 //! edits of it, by ordinary tests. Invariant: a target panics only when a promise of the format is broken.
 
+use dataset_rt_format::snapshot::{OrderSections, TableSections, decode_handle, encode_handle};
 use dataset_rt_format::{
     BlockTable, Checksum, Codec, Digest128, FormatError, IndexAudit, IndexRow, IndexView,
     MetadataColumn, MetadataLayout, MetadataSchema, MetadataType, MetadataValueRef, SampleId,
@@ -14,13 +15,14 @@ use dataset_rt_format::{
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All targets.
-pub const TARGETS: [Target; 6] = [
+pub const TARGETS: [Target; 7] = [
     ("manifest", manifest),
     ("origin", origin),
     ("blocks", blocks),
     ("index", index),
     ("metadata", metadata),
     ("record_lz4", record_lz4),
+    ("snapshot", snapshot),
 ];
 
 /// `manifest.json`, as it is and under a checksum that fits.
@@ -210,8 +212,33 @@ fn plain_lz4(stored: &[u8], raw_bytes: usize) -> Option<Vec<u8>> {
     }
 }
 
+/// `snapshot.json`, as it is and under a checksum that fits, with files of a few lengths beside it.
+pub fn snapshot(data: &[u8]) {
+    for text in [data.to_vec(), resealed(data)] {
+        let Ok(handle) = decode_handle(&text) else {
+            continue;
+        };
+        assert!(handle.part.index < handle.part.count);
+        let encoded = encode_handle(&handle).expect("a decoded handle encodes");
+        assert_eq!(decode_handle(&encoded).expect("it decodes again"), handle);
+        for file_bytes in [0, 148, 1732, 1 << 40, u64::MAX] {
+            if let Ok(sections) = TableSections::locate(&handle, file_bytes) {
+                let ranges = [sections.row_samples, sections.sums, sections.guide];
+                assert!(ranges.iter().all(|range| range.start <= range.end));
+                assert!(ranges.windows(2).all(|two| two[0].end <= two[1].start));
+                assert_eq!(ranges[2].end as u64, file_bytes);
+            }
+            if let Ok(sections) = OrderSections::locate(7, handle.rows, file_bytes) {
+                assert!(sections.rows.end <= sections.run_ends.start);
+                assert!(sections.run_ends.start < sections.run_ends.end);
+                assert_eq!(sections.run_ends.end as u64, file_bytes);
+            }
+        }
+    }
+}
+
 /// The text with the checksum that fits, where it has the place for one.
-fn resealed(text: &[u8]) -> Vec<u8> {
+pub fn resealed(text: &[u8]) -> Vec<u8> {
     let mut text = text.to_vec();
     if let Some(at) = text.len().checked_sub(36) {
         text[at..at + 32].fill(b'0');

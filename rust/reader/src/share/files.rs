@@ -12,7 +12,8 @@ use dataset_rt_storage::durable::{Access, Disk, PrivateDir, sweep_dead};
 use dataset_rt_storage::load::map_file;
 
 use super::folder::snapshot_folder;
-use super::write::write_snapshot;
+use super::orders::OrdersFolder;
+use super::write::{View, write_snapshot};
 use crate::error::ReaderError;
 use crate::snapshot::Snapshot;
 
@@ -20,21 +21,32 @@ use crate::snapshot::Snapshot;
 #[derive(Debug, Default)]
 pub struct SharedFiles {
     /// Made by this process at the first wish; racing threads make their own, and the first one stays.
-    made: OnceLock<PrivateDir>,
+    made: OnceLock<(PrivateDir, OrdersFolder)>,
     /// The handle that the snapshot was opened from.
     handle: Option<PathBuf>,
+    /// Orders of cycles beside that handle, where it is in a folder that lives no longer than the snapshot.
+    orders: Option<OrdersFolder>,
     /// The table beside that handle, if it has one of its own.
     table: Option<PathBuf>,
 }
 
 impl SharedFiles {
-    /// Files that the snapshot was opened from.
-    pub(super) fn opened(handle: PathBuf, table: Option<PathBuf>) -> Self {
+    /// Files that the snapshot was opened from; `is_private` if they are those of a running process.
+    pub(super) fn opened(handle: PathBuf, table: Option<PathBuf>, is_private: bool) -> Self {
+        let orders = handle.parent().filter(|_| is_private);
         Self {
             made: OnceLock::new(),
+            orders: orders.map(OrdersFolder::new),
             handle: Some(handle),
             table,
         }
+    }
+
+    /// Where orders of cycles are shared with other processes; `None` before anything is.
+    pub(crate) fn orders_folder(&self) -> Option<&OrdersFolder> {
+        self.orders
+            .as_ref()
+            .or_else(|| self.made.get().map(|(_, orders)| orders))
     }
 
     /// Path of the handle by which other processes open the snapshot; files are made if there are none.
@@ -42,17 +54,25 @@ impl SharedFiles {
     /// # Errors
     /// [`ReaderError::Storage`] when they can't be written; nothing is left then.
     pub(crate) fn share(&self, snapshot: &Snapshot) -> Result<PathBuf, ReaderError> {
-        if let Some(handle) = &self.handle {
+        // Nothing is added to a folder that a user chose: a stream that has orders to share gets one of its own.
+        let adds_orders = snapshot.stream().ordered_cycle(0).is_some();
+        if let Some(handle) = &self.handle
+            && (self.orders.is_some() || !adds_orders)
+        {
             return Ok(handle.clone());
         }
-        if let Some(made) = self.made.get() {
+        if let Some((made, _)) = self.made.get() {
             return Ok(made.path().join(HANDLE_FILE));
         }
         let (disk, folder) = (Disk::new(), snapshot_folder());
-        sweep_dead(&disk, &folder);
         let fresh = PrivateDir::create(&disk, &folder, "snapshot", Access::OwnerOnly)?;
-        write_snapshot(&disk, snapshot, None, fresh.path())?;
-        Ok(self.made.get_or_init(|| fresh).path().join(HANDLE_FILE))
+        // Only now: a folder that was refused is not touched.
+        sweep_dead(&disk, &folder);
+        let view = View::start(snapshot.population().rows())?;
+        write_snapshot(&disk, snapshot, &view, fresh.path())?;
+        let orders = OrdersFolder::new(fresh.path());
+        let (made, _) = self.made.get_or_init(|| (fresh, orders));
+        Ok(made.path().join(HANDLE_FILE))
     }
 
     /// The active table, where the files hold one of their own.

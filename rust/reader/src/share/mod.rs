@@ -3,6 +3,7 @@
 mod files;
 mod folder;
 mod open;
+mod orders;
 mod text;
 mod write;
 

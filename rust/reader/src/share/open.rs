@@ -9,13 +9,14 @@ use std::sync::Arc;
 use arrow_buffer::{Buffer, ScalarBuffer};
 use bytes::Bytes;
 use dataset_rt_format::snapshot::{
-    HANDLE_FILE, RowSampleWidth, SnapshotHandle, SnapshotOptions, TABLE_FILE, TABLES_FILE,
-    TableSections, decode_handle,
+    HANDLE_FILE, RowSampleWidth, SnapshotHandle, SnapshotOptions, SnapshotTail, TABLE_FILE,
+    TABLES_FILE, TableSections, decode_handle,
 };
 use dataset_rt_format::{CacheFile, FileSeal, FormatError, Region, Seed, Site};
 use dataset_rt_pool::WorkerPool;
 use dataset_rt_sampler::{
-    Population, RowSamples, STATE_VERSION, SamplingTables, StreamState, TableParts, WeightParts,
+    Partition, Population, RowSamples, STATE_VERSION, SamplingTables, StreamState, TableParts,
+    Tail, WeightParts,
 };
 use dataset_rt_storage::InterruptCheck;
 use dataset_rt_storage::durable::{Disk, DiskFile};
@@ -60,9 +61,18 @@ pub fn open_dump(path: &Path, pool: Option<Arc<WorkerPool>>) -> Result<Dataset, 
         window_end: handle.window_end,
         skipped: handle.skipped,
     };
+    let tail = match handle.part.tail {
+        SnapshotTail::Uneven => Tail::Uneven,
+        SnapshotTail::Drop => Tail::Drop,
+        SnapshotTail::Pad => Tail::Pad,
+    };
+    let (index, count) = (handle.part.index, handle.part.count);
+    let partition = snapshot.part_of(Partition::WHOLE, index, count, tail)?;
+    let cursor = state.cursor(&key)?;
     Ok(Dataset::resumed(
         Arc::new(snapshot),
-        state.cursor(&key)?,
+        cursor,
+        partition,
         pool,
     ))
 }
@@ -122,7 +132,8 @@ fn open_snapshot(
     });
     let population =
         Population::from_tables(Arc::clone(caches.identity()), tables, handle.table_digest)?;
-    let shared = SharedFiles::opened(folder.join(HANDLE_FILE), table.transpose()?);
+    let is_private = trust == Trust::Lengths;
+    let shared = SharedFiles::opened(folder.join(HANDLE_FILE), table.transpose()?, is_private);
     Ok(Snapshot::new(Arc::new(caches), options, population).with_shared(shared))
 }
 

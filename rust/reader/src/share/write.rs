@@ -6,11 +6,11 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use dataset_rt_format::snapshot::{
-    HANDLE_FILE, RowSampleEntries, SnapshotCache, SnapshotHandle, SnapshotOptions, TABLE_FILE,
-    TABLES_FILE, encode_handle, encode_table, encode_tables,
+    HANDLE_FILE, RowSampleEntries, SnapshotCache, SnapshotHandle, SnapshotOptions, SnapshotPart,
+    SnapshotTail, TABLE_FILE, TABLES_FILE, encode_handle, encode_table, encode_tables,
 };
 use dataset_rt_format::{FileHasher, FileSeal};
-use dataset_rt_sampler::{ActiveTable, Cursor, RowSamples, TableParts};
+use dataset_rt_sampler::{ActiveTable, Cursor, Partition, RowSamples, TableParts, Tail};
 use dataset_rt_storage::StorageError;
 use dataset_rt_storage::durable::{Disk, DiskFile, replace_file};
 
@@ -21,6 +21,24 @@ use crate::snapshot::Snapshot;
 
 /// Version of the package, as files record it.
 const WRITER_VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// What a handle says beyond the snapshot.
+pub(super) struct View {
+    cursor: Cursor,
+    part: Partition,
+    num_workers: usize,
+}
+
+impl View {
+    /// The whole stream of a table of `rows` rows from position 0 on.
+    pub(super) fn start(rows: u64) -> Result<Self, ReaderError> {
+        Ok(Self {
+            cursor: Cursor::new(rows)?,
+            part: Partition::WHOLE,
+            num_workers: 1,
+        })
+    }
+}
 
 /// Writes a handle of a dataset and the files it needs into `directory`, which is made if need be; returns the handle's path.
 ///
@@ -33,20 +51,20 @@ pub fn dump(dataset: &Dataset, directory: &Path) -> Result<PathBuf, ReaderError>
     let disk = Disk::new();
     disk.create_dir_durably(directory)?;
     let (snapshot, cursor) = dataset.current();
-    write_snapshot(
-        &disk,
-        &snapshot,
-        Some((&cursor, dataset.pool().num_workers())),
-        directory,
-    )?;
+    let view = View {
+        cursor,
+        part: dataset.part(),
+        num_workers: dataset.pool().num_workers(),
+    };
+    write_snapshot(&disk, &snapshot, &view, directory)?;
     Ok(directory.join(HANDLE_FILE))
 }
 
-/// Writes a snapshot; without a cursor one at position 0.
+/// Writes a snapshot and a view of it.
 pub(super) fn write_snapshot(
     disk: &Disk,
     snapshot: &Snapshot,
-    cursor: Option<(&Cursor, usize)>,
+    view: &View,
     directory: &Path,
 ) -> Result<(), ReaderError> {
     let parts = snapshot.population().tables().parts();
@@ -74,16 +92,25 @@ pub(super) fn write_snapshot(
             skips_corrupt: options.on_corrupt == OnCorrupt::Skip,
             mapped: options.is_mapped,
         },
-        num_workers: cursor.map_or(1, |(_, workers)| workers as u64),
+        num_workers: view.num_workers as u64,
         rows: parts.rows,
         samples: parts.samples,
         row_samples: entries(&parts).width(),
         weighted: parts.weights.is_some(),
         table_digest: snapshot.population().digest(),
-        epoch_length: cursor.map_or(parts.rows, |(cursor, _)| cursor.epoch_length()),
-        position: cursor.map_or(0, |(cursor, _)| cursor.position()),
-        window_end: cursor.map_or(0, |(cursor, _)| cursor.window_end()),
-        skipped: cursor.map_or(0, |(cursor, _)| cursor.skipped()),
+        epoch_length: view.cursor.epoch_length(),
+        position: view.cursor.position(),
+        window_end: view.cursor.window_end(),
+        skipped: view.cursor.skipped(),
+        part: SnapshotPart {
+            index: view.part.index(),
+            count: view.part.count(),
+            tail: match view.part.tail() {
+                Tail::Uneven => SnapshotTail::Uneven,
+                Tail::Drop => SnapshotTail::Drop,
+                Tail::Pad => SnapshotTail::Pad,
+            },
+        },
         table,
         tables,
     };

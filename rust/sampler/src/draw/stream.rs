@@ -11,6 +11,7 @@ use dataset_rt_format::{RowIndex, Seed};
 use crate::draw::cumulative::Cumulative;
 use crate::draw::cycle_order::CycleOrder;
 use crate::draw::each_once::EachOnce;
+use crate::draw::permutation::LISTED_ROWS;
 use crate::draw::philox::{Domain, Words, scale};
 use crate::draw::tables::{SamplingTables, damaged};
 use crate::draw::window::LAST_POSITION;
@@ -125,6 +126,16 @@ impl DrawStream {
             }
             (DrawMode::EachOnce, _) => self.each_once.rows_at(&self.tables, start, stride, rows),
         }
+    }
+
+    /// The cycle that `position` is in, where drawing from it takes an order of all rows: worth sharing, as
+    /// making one takes O(rows). `None` where draws are O(1).
+    #[inline]
+    pub fn ordered_cycle(&self, position: u64) -> Option<u64> {
+        let rows = self.tables.rows();
+        let is_ordered = self.mode == DrawMode::EachOnce
+            && (!self.tables.has_equal_weights() || rows <= LISTED_ROWS);
+        is_ordered.then(|| position / rows)
     }
 
     /// Makes the order of the cycle that `position` is in, so that clones of the stream share it; nothing to
