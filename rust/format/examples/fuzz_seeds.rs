@@ -1,4 +1,4 @@
-//! Writes the first inputs of each fuzz target: `fuzz_seeds FOLDER`, by habit `rust/fuzz/corpus`.
+//! Writes the first inputs of each fuzz target: `fuzz_seeds FOLDER`, by habit `rust/fuzz/corpus`, from the root of the repository.
 //!
 //! Inputs that fuzzing found are saved beside them and are never removed.
 
@@ -11,7 +11,8 @@ use std::error::Error;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use dataset_rt_format::{BlockTable, Compression, SampleId, encode_record};
+use dataset_rt_format::snapshot::{HANDLE_FILE, RowSampleWidth, TABLES_FILE, decode_handle};
+use dataset_rt_format::{BlockTable, CacheFile, Compression, SampleId, encode_record};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let root = PathBuf::from(std::env::args().nth(1).ok_or("the folder is missing")?);
@@ -32,7 +33,35 @@ fn main() -> Result<(), Box<dyn Error>> {
         let input = [&raw, head.stored(&payload, &block)].concat();
         save(&root, "record_lz4", &format!("typed-{number:02}"), &input)?;
     }
+    for case in ["untouched", "weighted", "each-once", "wide"] {
+        let folder = Path::new("tests/golden/snapshots/v1").join(case);
+        let text = fs::read(folder.join(HANDLE_FILE))?;
+        save(&root, "snapshot", case, &text)?;
+        save(&root, "tables", case, &tables_input(&folder, &text)?)?;
+    }
     Ok(())
+}
+
+/// Tables and order of a snapshot behind the head of the target, which has no more than 16 bits for a number.
+fn tables_input(folder: &Path, text: &[u8]) -> Result<Vec<u8>, Box<dyn Error>> {
+    let handle = decode_handle(text)?;
+    let file = |name: &str| fs::read(folder.join(name)).unwrap_or_default();
+    let (tables, order) = (file(TABLES_FILE), file(&CacheFile::SnapshotOrder(5).path()));
+    let width = match handle.row_samples {
+        RowSampleWidth::Identity => 0,
+        RowSampleWidth::Narrow => 1,
+        RowSampleWidth::Wide => 2,
+    };
+    let numbers = [
+        u16::try_from(handle.rows)?,
+        u16::try_from(handle.samples).unwrap_or(u16::MAX),
+        width | u16::from(handle.weighted) << 2,
+        u16::try_from(tables.len())?,
+    ];
+    let mut input: Vec<u8> = numbers.into_iter().flat_map(u16::to_le_bytes).collect();
+    input.extend(tables);
+    input.extend(order);
+    Ok(input)
 }
 
 /// Columns get the names of the target, whose head says types and rows of batches.

@@ -3,6 +3,7 @@
 mod cases;
 mod corpus;
 mod golden;
+mod golden_snapshots;
 mod image;
 mod mutations;
 mod read_image;
