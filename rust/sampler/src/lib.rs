@@ -5,10 +5,18 @@
 //! integer. The authority is `proto_format/DRAWS.md`.
 #![forbid(unsafe_code)]
 
+// The fuzz target names this crate as others do.
+#[cfg(test)]
+extern crate self as dataset_rt_sampler;
+
 mod draw;
 mod error;
 mod facts;
+#[cfg(test)]
+mod histories;
 mod population;
+#[cfg(test)]
+mod slow_model;
 #[cfg(test)]
 mod statistics;
 #[cfg(test)]

@@ -2,6 +2,11 @@
 //!
 //! Must not be compiled into the library.
 
+mod corpus;
+mod foreign;
+
+pub(crate) use corpus::repository_path;
+
 use std::sync::Arc;
 
 use arrow_array::{Array, ArrayRef, Float64Array, RecordBatch, UInt64Array};

@@ -2,7 +2,8 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::draw::splitters::{MOST_RUNS, RUN_ROWS};
-use crate::testing::weighted;
+use crate::testing::{repository_path, weighted};
+use crate::{DrawMode, DrawStream};
 
 /// The rule itself: all rows sorted by key and row.
 fn naive(seed: Seed, cycle: u64, weights: &Cumulative) -> Vec<u32> {
@@ -122,5 +123,27 @@ proptest! {
         let tables = weighted(&[1.0, 2.0, 3.0, 4.0, 5.0]);
         let order = CycleOrder { cycle: 0, rows: entries.into(), run_ends: ends.into() };
         let _ = order.run_at(Seed::new(7), index, tables.weights());
+    }
+}
+
+#[test]
+fn golden_order_of_another_writer_draws_like_an_own_one() {
+    let path = repository_path("tests/golden/snapshots/v1/each-once/order-5.bin");
+    let file = std::fs::read(path).unwrap();
+    let numbers = |bytes: &[u8]| {
+        let numbers = bytes.as_chunks::<4>().0.iter();
+        ScalarBuffer::from_iter(numbers.map(|number| u32::from_le_bytes(*number)))
+    };
+    let order = CycleOrder::from_parts(5, numbers(&file[..600]), numbers(&file[640..])).unwrap();
+    let heavy = |row| if row == 75 { 1e12 } else { 0.0 };
+    let weights: Vec<_> = (0..150)
+        .map(|row| 1.0 + f64::from(row % 7) + heavy(row))
+        .collect();
+    let stream = || DrawStream::new(DrawMode::EachOnce, Seed::new(7), weighted(&weights));
+    let (mut own, mut adopted) = (stream(), stream());
+    adopted.adopt_cycle_order(Arc::new(order)).unwrap();
+    for position in 750..900 {
+        let drawn = adopted.row_at(position).unwrap();
+        assert_eq!(drawn, own.row_at(position).unwrap(), "{position}");
     }
 }
