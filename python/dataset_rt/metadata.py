@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Protocol
+
+from dataset_rt.errors import InvalidMetadataError
 
 if TYPE_CHECKING:
     import polars as pl
@@ -55,6 +58,8 @@ def as_stream(metadata: object) -> ArrowStreamExportable:
 
     Raises:
         TypeError: It cannot; the text says what is wanted instead.
+        InvalidMetadataError: A column holds Python objects. Polars hands out their addresses
+            as bytes, which nothing behind the stream could tell from bytes.
     """
     kind = type(metadata).__name__
     if kind == "LazyFrame":
@@ -62,5 +67,14 @@ def as_stream(metadata: object) -> ArrowStreamExportable:
     if not hasattr(type(metadata), "__arrow_c_stream__"):
         hint = "; wrap it: polars.DataFrame(data)" if isinstance(metadata, dict | list) else ""
         raise TypeError(f"{_WANTED}; a {kind} was given{hint}")
+    schema = getattr(metadata, "schema", None)
+    for column, dtype in schema.items() if isinstance(schema, Mapping) else ():
+        if str(dtype) == "Object":
+            raise InvalidMetadataError(
+                f"column {column!r}: a type that Arrow has is wanted, Object was given",
+                column=column,
+                expected="a type that Arrow has",
+                found="Object",
+            )
     stream: ArrowStreamExportable = metadata  # type: ignore[assignment]
     return stream

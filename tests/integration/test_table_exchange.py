@@ -98,6 +98,31 @@ def test_int128_is_accepted_or_named(dataset: drt.CachedDataset, column: str) ->
     assert caught.value.column == column
 
 
+@pytest.mark.parametrize("column", ["label", "weight", "extra"])
+def test_object_column_is_named(dataset: drt.CachedDataset, column: str) -> None:
+    things = pl.Series(column, [object() for _ in range(40)], dtype=pl.Object)
+    with pytest.raises(drt.InvalidMetadataError) as caught:
+        dataset.update_metadata(dataset.get_metadata().with_columns(things))
+    assert caught.value.column == column
+    assert caught.value.expected
+    assert caught.value.found
+
+
+@pytest.mark.parametrize("dtype", [pl.Decimal(20, 3), pl.Categorical, pl.Enum(["0", "1", "2"])])
+def test_weight_of_another_kind_is_a_number_or_named(dataset, dtype) -> None:
+    labels = dataset.get_metadata().with_columns(weight=pl.col("label") % 2 + 1)
+    texts = pl.col("weight").cast(pl.String) if dtype != pl.Decimal(20, 3) else pl.col("weight")
+    frame = labels.with_columns(weight=texts.cast(dtype))
+    if dtype == pl.Decimal(20, 3):
+        same_after(dataset, frame, frame.with_columns(pl.col("weight").cast(pl.Float64)))
+        return
+    error = update_error(dataset, frame)
+    assert error is not None
+    assert error.column == "weight"
+    assert error.expected
+    assert error.found
+
+
 def update_error(dataset: drt.CachedDataset, table: object) -> drt.InvalidMetadataError | None:
     try:
         dataset.update_metadata(table)
