@@ -161,6 +161,24 @@ class OursEngine(Engine):
         self._dataset.load_state_dict(state)
         return self.first()
 
+    def save(self, draws: int) -> Tally:
+        self._dataset.set_epoch_len(draws)
+        iterator = iter(self._dataset)
+        size = 0
+        for sample in iterator:
+            size += len(sample.data)
+            iterator.state_dict()
+        return Tally(draws, size)
+
+    def subset(self, rows: int) -> Any:
+        table = self._dataset.get_metadata()
+        return table.gather_every(max(1, table.height // rows))
+
+    def once(self, weighted: Any) -> None:
+        config = drt.ReaderConfig(seed=_SEED, replacement=False)
+        self._opened = self._pool().cached_dataset(self._paths(), reader_config=config)
+        self._opened.update_metadata(weighted)
+
     def loader(self, batch_size: int, workers: int) -> Loader:
         self._dataset.set_epoch_len(self.spec.rows)
         return OursLoader(self._dataset, batch_size, workers)

@@ -122,6 +122,18 @@ class Engine(ABC):
         """Continue the draw stream at a position and take one sample."""
         raise NotOfferedError("resume")
 
+    def save(self, draws: int) -> Tally:
+        """Take samples from an iterator and save its state after each of them."""
+        raise NotOfferedError("save")
+
+    def subset(self, rows: int) -> Any:
+        """Make what ``update`` takes for that many rows of the active table; not timed."""
+        raise NotOfferedError("subset")
+
+    def once(self, weighted: Any) -> None:
+        """Open anew, to draw each row once by these weights; not timed."""
+        raise NotOfferedError("once")
+
     def loader(self, batch_size: int, workers: int) -> Loader:
         """Make a torch DataLoader; workers are spawned and persistent."""
         raise NotOfferedError("loader")

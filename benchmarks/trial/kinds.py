@@ -216,6 +216,8 @@ class GrowthTrial(Trial):
     """Open, look at the table, set weights, draw: each once, in a fresh process."""
 
     RESUME_AT = 10**9
+    SAVES = 10_000
+    ONCE = 500
 
     def prepare(self) -> None:
         self.engine.preload()
@@ -249,6 +251,16 @@ class GrowthTrial(Trial):
         timed("draw", lambda: engine.draw(self.workload.draws), self.workload.draws)
         timed("resume_near", lambda: engine.resume(0))
         timed("resume_far", lambda: engine.resume(self.RESUME_AT))
+        timed("read", lambda: engine.read(self.SAVES, hashed=False), self.SAVES)
+        timed("save", lambda: engine.save(self.SAVES), self.SAVES)
+        try:
+            subset = engine.subset(max(1, rows // 10))
+        except NotOfferedError:
+            return steps
+        timed("subset", lambda: engine.update(subset))
+        timed("subset_first", engine.first)
+        engine.once(weighted)
+        timed("once", lambda: engine.draw(self.ONCE), self.ONCE)
         return steps
 
 

@@ -7,8 +7,9 @@ R1    test_resume.py: test_resume_in_a_new_process
 R2    test_resume.py: test_position_counts_before_and_after_a_draw
 R3    test_resume.py: test_third_epoch_with_repeated_rows_and_another_length
 R4    test_windows.py: test_dropping_an_iterator_changes_nothing_for_the_next
-R7    test_resume.py: test_state_counts_delivered_draws_not_prefetched_ones; here: test_r7
-R8    test_resume.py: test_state_is_small_plain_and_jsonable; the time of a save is a benchmark
+R7    test_resume.py: test_state_counts_delivered_draws_not_prefetched_ones; here: test_r7;
+      its time: benchmarks/definitions/growth.toml, resume_far
+R8    test_resume.py: test_state_is_small_plain_and_jsonable; its time: growth.toml, save
 R9    here: test_r9
 R10   here: test_r10
 R12   here: test_r12
@@ -21,7 +22,8 @@ D5    test_draw_statistics.py: test_shuffle_does_not_drift_within_a_cycle
 D7    test_draw_statistics.py: test_uniform_draws_hold_as_many_distinct_rows_as_chance_gives,
       test_each_once_holds_them_all
 D8    rust/sampler, statistics: upper_half_of_many_rows_keeps_its_share
-D10   rust/sampler, cycle_order (the order of a cycle); its time is a benchmark
+D10   rust/sampler, cycle_order (the order of a cycle); test_shared_orders.py; its time:
+      growth.toml, once
 D12   test_partitions.py: test_ranks_of_weighted_and_repeated_rows_are_the_window
 D13   test_partitions.py: test_ten_rows_on_four_ranks
 D14   here: test_d14
@@ -29,11 +31,11 @@ D15   test_table.py: test_bad_weights_are_counted_and_named, test_integer_zero_w
 M1    test_table_exchange.py: test_categorical_text_is_accepted_as_text,
       test_categorical_in_place_of_another_type_is_named,
       test_extra_columns_of_any_type_stay_or_are_named
-M3    test_table_exchange.py: test_int128_is_accepted_or_named
+M3    test_table_exchange.py: test_int128_is_accepted_or_named, test_object_column_is_named
 M5    test_draw_statistics.py: test_balance_recipe_keeps_order_whatever_helper_tables_do
-M7    here: test_m7
+M7    here: test_m7; test_shared_orders.py: test_workers_map_the_order_that_the_main_process_made
 M8    here: test_m8
-M10   the time of an update is a benchmark
+M10   its time: growth.toml, subset and subset_first
 ====  =============================================================================================
 """
 
