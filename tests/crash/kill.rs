@@ -1,7 +1,8 @@
 //! A process that writes a cache is killed, and what it left is looked at.
 //!
-//! Each test starts this very binary again with variables that say where it is to die: at a named step, or before its
-//! n-th call to the operating system. The rows of the table in `docs/durability.md` are the tests of `at_step`.
+//! Each test starts this very binary again with variables that say where it is to die: at a named step, by each of the
+//! signals that end a process, or before its n-th call to the operating system. The rows of the table in
+//! `docs/durability.md` are the tests of `at_step`.
 #![expect(
     clippy::unwrap_used,
     clippy::indexing_slicing,
@@ -28,6 +29,8 @@ use rustix::process::{Signal, getpid, kill_process};
 /// Rows of the first version of the source, and of the second.
 const ROWS: [u64; 2] = [40, 60];
 const SIGKILL: i32 = 9;
+/// What ends a process by default: an operator's kill, a scheduler's, a terminal's.
+const SIGNALS: [Signal; 3] = [Signal::KILL, Signal::TERM, Signal::INT];
 
 const BASE: &str = "DRT_CRASH_BASE";
 const NAME: &str = "DRT_CRASH_NAME";
@@ -35,24 +38,28 @@ const VERSION: &str = "DRT_CRASH_VERSION";
 const STEP: &str = "DRT_CRASH_STEP";
 const CALL: &str = "DRT_CRASH_CALL";
 const PAUSE: &str = "DRT_CRASH_PAUSE";
+const SIGNAL: &str = "DRT_CRASH_SIGNAL";
 
 /// What the child does at which point.
 struct Fate {
     dies_at: Option<String>,
     pauses_at: Option<String>,
     dies_before_call: Option<usize>,
+    dies_by: Signal,
     calls: AtomicUsize,
 }
 
-fn die() {
-    // Not caught, not cleaned up after: what a power cut does to a process.
-    kill_process(getpid(), Signal::KILL).unwrap();
+impl Fate {
+    fn die(&self) {
+        // Not caught, so not cleaned up after: what a power cut does to a process.
+        kill_process(getpid(), self.dies_by).unwrap();
+    }
 }
 
 impl Faults for Fate {
     fn before(&self, _event: Event<'_>) -> io::Result<()> {
         if Some(self.calls.fetch_add(1, Ordering::SeqCst)) == self.dies_before_call {
-            die();
+            self.die();
         }
         Ok(())
     }
@@ -60,7 +67,7 @@ impl Faults for Fate {
     fn at_step(&self, step: Step) {
         let step = format!("{step:?}");
         if self.dies_at.as_ref() == Some(&step) {
-            die();
+            self.die();
         }
         if self.pauses_at.as_ref() == Some(&step) {
             io::stderr().write_all(b"paused\n").unwrap();
@@ -142,6 +149,9 @@ fn child() {
         dies_before_call: std::env::var(CALL)
             .ok()
             .map(|number| number.parse().unwrap()),
+        dies_by: std::env::var(SIGNAL).map_or(Signal::KILL, |number| {
+            Signal::from_named_raw(number.parse().unwrap()).unwrap()
+        }),
         calls: AtomicUsize::new(0),
     }));
     let version = std::env::var(VERSION).unwrap().parse().unwrap();
@@ -152,8 +162,16 @@ fn child() {
         .unwrap();
 }
 
-/// Starts a child; `fate` is a variable and its value.
-fn start(base: &Path, name: &str, version: usize, fate: Option<(&str, String)>) -> Child {
+/// A variable of a child, and its value.
+type Variable = (&'static str, String);
+
+/// Starts a child with variables that say what becomes of it.
+fn start(
+    base: &Path,
+    name: &str,
+    version: usize,
+    fate: impl IntoIterator<Item = Variable>,
+) -> Child {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args(["--exact", "child", "--nocapture", "--test-threads=1"]);
     command
@@ -170,7 +188,11 @@ fn start(base: &Path, name: &str, version: usize, fate: Option<(&str, String)>) 
 }
 
 /// Runs a child to its end: how it ended, and its last word.
-fn run(base: &Path, version: usize, fate: Option<(&str, String)>) -> (ExitStatus, String) {
+fn run(
+    base: &Path,
+    version: usize,
+    fate: impl IntoIterator<Item = Variable>,
+) -> (ExitStatus, String) {
     finish(start(base, "a", version, fate))
 }
 
@@ -194,22 +216,26 @@ fn temporaries(base: &Path) -> Vec<PathBuf> {
     }
 }
 
-/// Kills a build (`before` is `None`) or a rebuild at a step; `after` is the version that must stand then.
+/// Ends a build (`before` is `None`) or a rebuild at a step; `after` is the version that must stand then.
 fn at_step(step: Step, before: Option<usize>, after: Option<usize>) {
-    let base = tempfile::tempdir().unwrap();
-    if let Some(version) = before {
-        assert_eq!(write(&Disk::new(), base.path(), "a", version), "built");
-    }
-    let new = before.map_or(0, |version| version + 1);
-    let (status, _) = run(base.path(), new, Some((STEP, format!("{step:?}"))));
-    assert_eq!(status.signal(), Some(SIGKILL), "the step is not passed");
-    assert_eq!(held_version(&base.path().join("a")), after);
+    for signal in SIGNALS {
+        let base = tempfile::tempdir().unwrap();
+        if let Some(version) = before {
+            assert_eq!(write(&Disk::new(), base.path(), "a", version), "built");
+        }
+        let new = before.map_or(0, |version| version + 1);
+        let number = signal.as_raw();
+        let fate = [(STEP, format!("{step:?}")), (SIGNAL, number.to_string())];
+        let (status, _) = run(base.path(), new, fate);
+        assert_eq!(status.signal(), Some(number), "the step is not passed");
+        assert_eq!(held_version(&base.path().join("a")), after);
 
-    let (status, outcome) = run(base.path(), new, None);
-    assert!(status.success());
-    assert_eq!(outcome, if after == Some(new) { "found" } else { "built" });
-    assert_eq!(held_version(&base.path().join("a")), Some(new));
-    assert_eq!(temporaries(base.path()), Vec::<PathBuf>::new());
+        let (status, outcome) = run(base.path(), new, None);
+        assert!(status.success());
+        assert_eq!(outcome, if after == Some(new) { "found" } else { "built" });
+        assert_eq!(held_version(&base.path().join("a")), Some(new));
+        assert_eq!(temporaries(base.path()), Vec::<PathBuf>::new());
+    }
 }
 
 macro_rules! table {
