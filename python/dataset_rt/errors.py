@@ -205,17 +205,21 @@ class SourceProcessError(DatasetError, fields=("exit_code", "signal", "timeout_s
     timeout_seconds: float | None = None
 
 
-class DatasetIOError(DatasetError, OSError, fields=("errno", "filename", "operation")):
+class DatasetIOError(
+    DatasetError, OSError, fields=("errno", "filename", "operation", "needed_bytes")
+):
     """A call of the operating system that failed; an ``OSError`` with the usual attributes.
 
     Attributes:
         errno: Error number of the system, or None.
         filename: The file or directory of the call.
         operation: What was being done, such as ``"open"`` or ``"sync"``.
+        needed_bytes: For a write that found no room: how many bytes it still had to write.
     """
 
     kind = "Io"
     operation: str | None = None
+    needed_bytes: int | None = None
 
 
 class _NotFoundError(DatasetIOError, FileNotFoundError):

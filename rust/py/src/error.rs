@@ -210,6 +210,7 @@ fn keywords<'py>(
             fields.set_item("errno", facts.errno)?;
             fields.set_item("filename", path)?;
             fields.set_item("operation", facts.operation.as_deref())?;
+            fields.set_item("needed_bytes", facts.needed_bytes)?;
             "io_error"
         }
         _ => "DatasetError",

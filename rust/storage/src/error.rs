@@ -4,6 +4,7 @@
 //! Invariant: every failure of a file names its path and the operation; every finding about stored bytes names the
 //! cache and keeps the located finding of `dataset_rt_format`.
 
+use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -17,7 +18,7 @@ use crate::durable::{FolderFault, Operation};
 #[non_exhaustive]
 pub enum StorageError {
     /// The operating system refused a call.
-    #[error("{operation} {}: {source}", path.display())]
+    #[error("{operation} {}: {source}{}", path.display(), Needed(*needed_bytes))]
     Io {
         /// The call.
         operation: Operation,
@@ -25,6 +26,8 @@ pub enum StorageError {
         path: PathBuf,
         /// The answer, with errno where there is one.
         source: io::Error,
+        /// For a write that found no room: how many bytes it still had to write.
+        needed_bytes: Option<u64>,
     },
     /// The cache is complete under its final name, but the name could not be made durable.
     #[error("cache {} is complete, but its name may be lost in a power failure: {source}", path.display())]
@@ -129,6 +132,18 @@ pub enum StorageError {
     Cancelled,
 }
 
+/// The end of a sentence about a write that found no room.
+struct Needed(Option<u64>);
+
+impl fmt::Display for Needed {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Some(bytes) => write!(out, ", {bytes} bytes more are needed"),
+            None => Ok(()),
+        }
+    }
+}
+
 /// What is known about a cache after its writing failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effect {
@@ -144,7 +159,27 @@ impl StorageError {
             operation,
             path: path.to_owned(),
             source,
+            needed_bytes: None,
         }
+    }
+
+    /// The same failure of a write that had `bytes` left to write, if it is one for want of room.
+    pub(crate) fn needing(mut self, bytes: u64) -> Self {
+        if let Self::Io {
+            source,
+            needed_bytes,
+            ..
+        } = &mut self
+            && matches!(
+                source.kind(),
+                io::ErrorKind::StorageFull
+                    | io::ErrorKind::QuotaExceeded
+                    | io::ErrorKind::FileTooLarge
+            )
+        {
+            *needed_bytes = Some(bytes);
+        }
+        self
     }
 
     pub(crate) fn cache(cache: &Path, finding: FormatError) -> Self {

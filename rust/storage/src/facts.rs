@@ -14,8 +14,12 @@ impl StorageError {
         let mut facts = ErrorFacts::default();
         match self {
             Self::Io {
-                operation, source, ..
+                operation,
+                source,
+                needed_bytes,
+                ..
             } => {
+                facts.needed_bytes = *needed_bytes;
                 facts.operation = Some(operation.to_string());
                 facts.found = Some(source.to_string());
             }

@@ -20,6 +20,8 @@ pub struct ErrorFacts {
     pub operation: Option<String>,
     /// Its error number.
     pub errno: Option<i32>,
+    /// How many bytes a write that found no room still had to write.
+    pub needed_bytes: Option<u64>,
     /// Position of the cache in the dataset.
     pub cache_id: Option<u32>,
     /// The sample concerned.

@@ -153,19 +153,19 @@ impl DiskFile {
     /// Appends all of `bytes`.
     ///
     /// # Errors
-    /// [`StorageError::Io`]; how much was written is then unknown.
+    /// As [`append_pieces`](Self::append_pieces).
     pub fn append(&mut self, bytes: &[u8]) -> Result<(), StorageError> {
-        self.disk.call(Operation::Write, &self.path, || {
-            (&*self.file).write_all(bytes)
-        })
+        self.append_pieces(vec![IoSlice::new(bytes)])
     }
 
     /// Appends all bytes of all pieces, in order.
     ///
     /// # Errors
-    /// [`StorageError::Io`]; how much was written is then unknown.
+    /// [`StorageError::Io`]; how much was written is then unknown, and for want of room the error says how much was not.
     pub fn append_pieces(&mut self, mut pieces: Vec<IoSlice<'_>>) -> Result<(), StorageError> {
         let mut rest = pieces.as_mut_slice();
+        // A write of nothing writes nothing, which would look like a disk that takes no more.
+        IoSlice::advance_slices(&mut rest, 0);
         while !rest.is_empty() {
             let written = self.disk.call(Operation::Write, &self.path, || {
                 match (&*self.file).write_vectored(rest) {
@@ -173,6 +173,9 @@ impl DiskFile {
                     Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(0),
                     written => written,
                 }
+            });
+            let written = written.map_err(|error| {
+                error.needing(rest.iter().map(|piece| piece.len() as u64).sum())
             })?;
             IoSlice::advance_slices(&mut rest, written);
         }

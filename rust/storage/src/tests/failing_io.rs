@@ -146,6 +146,8 @@ fn write_onto_a_full_disk_says_so_and_leaves_nothing() {
             "{error}"
         );
         assert!(error.path().unwrap().starts_with(base.path()));
+        let needed = error.facts().needed_bytes.unwrap();
+        assert!(needed > 0 && error.to_string().contains(&needed.to_string()));
         assert!(tree(base.path()).is_empty());
     }
 }
