@@ -1,41 +1,121 @@
-//! Caches with arbitrary edits: an answer is the written value or an error, never a panic or other bytes.
+//! Caches with arbitrary edits: an answer is the written value or an error, never a panic, other bytes, or memory that
+//! an edit asked for.
+//!
+//! The edits are made in a child, so that a limit on memory ends it and nothing else. `DRT_EDITS` sets their number.
 
-use std::fs;
-use std::sync::{Arc, LazyLock};
+use std::fs::{self, File};
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+use std::process::Command;
+use std::sync::Arc;
 
 use dataset_rt_format::{ErrorKind, SampleId};
 use dataset_rt_pool::WorkerPool;
-use proptest::prelude::*;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-use super::{label, payload, pool, small, tree, write};
+use super::{label, payload, pool, tree, write};
 use crate::durable::Disk;
-use crate::{InterruptCheck, LoadedCache, OpenOptions};
+use crate::{InterruptCheck, LoadedCache, OpenOptions, WriteOptions};
 
-const ROWS: u64 = 40;
+const ROWS: u64 = 12;
+const EDITS: &str = "DRT_EDITS";
+const COUNT: &str = "DRT_EDITS_OF_CHILD";
+const DEFAULT_EDITS: u64 = 100_000;
 
-type Files = Vec<(String, Vec<u8>)>;
+/// Memory beyond what an intact cache took, and twice its files, that an edited one may take.
+const SLACK_BYTES: u64 = 1024 * 1024;
 
-static POOL: LazyLock<Arc<WorkerPool>> = LazyLock::new(|| pool(1));
+/// SplitMix64; the edits are the same in every run.
+struct Random(u64);
 
-static INTACT: LazyLock<Files> = LazyLock::new(|| {
-    let base = tempfile::tempdir().unwrap();
-    let path = write(&Disk::new(), base.path(), "a", &small(), 1, ROWS)
-        .unwrap()
-        .path;
-    tree(&path)
-        .into_iter()
-        .filter(|(name, _)| name != "shards")
-        .collect()
-});
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ mixed >> 31
+    }
 
-/// Reads everything there is; errors must be of kind `Corrupt` or about versions.
+    fn below(&mut self, count: usize) -> usize {
+        usize::try_from(self.next() % count as u64).unwrap()
+    }
+}
+
+/// What becomes of the bytes of a file: flipped bits, extreme bytes, runs of them, cuts, moved rows, surplus.
+fn edit(random: &mut Random, bytes: &[u8]) -> Vec<u8> {
+    let mut edited = bytes.to_vec();
+    let at = random.below(bytes.len());
+    let end = (at + 1 + random.below(8)).min(bytes.len());
+    match random.below(16) {
+        0..=5 => edited[at] ^= 1 << random.below(8),
+        6..=7 => edited[at] = [0, 1, 0x7f, 0x80, 0xff][random.below(5)],
+        8..=9 => edited[at] = u8::try_from(random.below(256)).unwrap(),
+        10 => edited[at..end].fill(0),
+        11 => edited[at..end].fill(0xff),
+        12 => edited[at..end].fill_with(|| u8::try_from(random.below(256)).unwrap()),
+        13 => edited.truncate(at),
+        14 => {
+            let from = random.below(bytes.len() - (end - at) + 1);
+            edited.copy_within(at..end, from);
+        }
+        _ => edited.extend_from_slice(&bytes[at..end]),
+    }
+    edited
+}
+
+/// A cache on the disk, and its files as they were written.
+struct Subject {
+    dir: tempfile::TempDir,
+    files: Vec<(String, Vec<u8>)>,
+    pool: Arc<WorkerPool>,
+}
+
+impl Subject {
+    fn new() -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let options = WriteOptions {
+            max_shard_bytes: 800,
+            ..WriteOptions::default()
+        };
+        write(&Disk::new(), dir.path(), "a", &options, 1, ROWS).unwrap();
+        let files = tree(&dir.path().join("a"))
+            .into_iter()
+            .filter(|(name, _)| name != "shards")
+            .collect::<Vec<_>>();
+        assert!(files.len() > 6, "several shards");
+        Self {
+            dir,
+            files,
+            pool: pool(1),
+        }
+    }
+
+    /// Opens the cache, reads all there is and verifies it; says whether nothing was found.
+    fn is_intact(&self, mapped: bool) -> bool {
+        let path = self.dir.path().join("a");
+        match LoadedCache::open(&Disk::new(), &path, OpenOptions { mapped }) {
+            Err(error) => {
+                assert_is_finding(error.kind());
+                false
+            }
+            Ok(cache) => {
+                read_all(&cache);
+                let check = InterruptCheck::never();
+                let report = Arc::new(cache).verify(&self.pool, &check, &Arc::default());
+                report.unwrap().is_intact()
+            }
+        }
+    }
+}
+
+fn assert_is_finding(kind: ErrorKind) {
+    assert!(
+        matches!(kind, ErrorKind::Corrupt | ErrorKind::UnsupportedVersion),
+        "{kind:?}"
+    );
+}
+
 fn read_all(cache: &LoadedCache) {
-    let expected = |kind| {
-        assert!(
-            matches!(kind, ErrorKind::Corrupt | ErrorKind::UnsupportedVersion),
-            "{kind:?}"
-        );
-    };
     for row in 0..cache.sample_count().min(ROWS) {
         let sample = SampleId::new(row);
         let read = cache.index_row(sample).and_then(|index_row| {
@@ -47,56 +127,85 @@ fn read_all(cache: &LoadedCache) {
         });
         match read {
             Ok(bytes) => assert_eq!(bytes, payload(row)),
-            Err(error) => expected(error.kind()),
+            Err(error) => assert_is_finding(error.kind()),
         }
         match cache
             .metadata_row(sample)
             .and_then(|metadata| metadata.value(1))
         {
             Ok(value) => assert_eq!(value, label(row).as_str().into()),
-            Err(error) => expected(error.kind()),
+            Err(error) => assert_is_finding(error.kind()),
         }
     }
     if let Err(error) = cache.metadata_batches() {
-        expected(error.kind());
+        assert_is_finding(error.kind());
     }
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200))]
+/// Replaces what differs from `old`, so that an edit costs a few bytes and not a file.
+fn overwrite(path: &Path, old: &[u8], new: &[u8]) {
+    let file = File::options().write(true).open(path).unwrap();
+    let same = old.iter().zip(new).take_while(|(old, new)| old == new);
+    let start = same.count();
+    file.set_len(new.len() as u64).unwrap();
+    file.write_all_at(&new[start..], start as u64).unwrap();
+}
 
-    #[test]
-    fn cache_with_one_edit_answers_what_was_written_or_an_error(
-        file in 0usize..100,
-        at in any::<prop::sample::Index>(),
-        edit in prop_oneof![(1u8..=255).prop_map(Some), Just(None)],
-        mapped in any::<bool>(),
-    ) {
-        let dir = tempfile::tempdir().unwrap();
-        fs::create_dir(dir.path().join("shards")).unwrap();
-        let edited = file % INTACT.len();
-        for (number, (name, bytes)) in INTACT.iter().enumerate() {
-            let mut bytes = bytes.clone();
-            if number == edited {
-                let at = at.index(bytes.len());
-                match edit {
-                    Some(mask) => bytes[at] ^= mask,
-                    None => bytes.truncate(at),
-                }
-            }
-            fs::write(dir.path().join(name), bytes).unwrap();
-        }
-        match LoadedCache::open(&Disk::new(), dir.path(), OpenOptions { mapped }) {
-            Err(error) => prop_assert!(
-                matches!(error.kind(), ErrorKind::Corrupt | ErrorKind::UnsupportedVersion),
-                "{}", error
-            ),
-            Ok(cache) => {
-                read_all(&cache);
-                let name = &INTACT[edited].0;
-                let report = Arc::new(cache).verify(&POOL, &InterruptCheck::never(), &Arc::default()).unwrap();
-                prop_assert_eq!(report.is_intact(), name == "origin.json", "an edit of {}", name);
-            }
-        }
+fn make_edits(count: u64, has_limit: bool) {
+    let subject = Subject::new();
+    for mapped in [true, false] {
+        assert!(subject.is_intact(mapped));
     }
+    let files_bytes: usize = subject.files.iter().map(|(_, bytes)| bytes.len()).sum();
+    if has_limit {
+        limit_memory(2 * files_bytes as u64 + SLACK_BYTES);
+    }
+    let mut random = Random(0xed17);
+    for number in 0..count {
+        let (name, bytes) = &subject.files[random.below(subject.files.len())];
+        let edited = edit(&mut random, bytes);
+        let path = subject.dir.path().join("a").join(name);
+        overwrite(&path, bytes, &edited);
+        let is_intact = subject.is_intact(number % 2 == 0);
+        assert_eq!(
+            is_intact,
+            name == "origin.json" || edited == *bytes,
+            "edit {number}, of {name}"
+        );
+        overwrite(&path, &edited, bytes);
+    }
+    assert!(subject.is_intact(true));
+}
+
+/// Lets this process have no more memory than it has, and `bytes`.
+fn limit_memory(bytes: u64) {
+    let status = fs::read_to_string("/proc/self/status").unwrap();
+    let size = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmSize:")?.strip_suffix("kB"));
+    let current = Some(size.unwrap().trim().parse::<u64>().unwrap() * 1024 + bytes);
+    let maximum = getrlimit(Resource::As).maximum;
+    setrlimit(Resource::As, Rlimit { current, maximum }).unwrap();
+}
+
+/// Makes the edits when it is the child; otherwise a few of them, without a limit that others would feel.
+#[test]
+fn child() {
+    match std::env::var(COUNT) {
+        Ok(count) => make_edits(count.parse().unwrap(), true),
+        Err(_) => make_edits(100, false),
+    }
+}
+
+#[test]
+fn cache_with_any_edit_answers_what_was_written_or_an_error_in_bounded_memory() {
+    let count = std::env::var(EDITS).unwrap_or_else(|_| DEFAULT_EDITS.to_string());
+    let output = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "tests::any_bytes::child", "--nocapture"])
+        .env(COUNT, count)
+        .output()
+        .unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{}: {errors}", output.status);
+    assert!(String::from_utf8_lossy(&output.stdout).contains("1 passed"));
 }
