@@ -36,7 +36,9 @@ pub use metadata::{
     MetadataSchema, MetadataTail, MetadataType, MetadataValue, MetadataValueRef,
 };
 pub use origin::{Origin, Timestamp, decode_origin, encode_origin};
-pub use record::{Codec, Compression, RecordHead, check_record, decode_record, encode_record};
+pub use record::{
+    Codec, Compression, RecordHead, check_payload_bytes, check_record, decode_record, encode_record,
+};
 
 // Tests and builders name this crate alike.
 #[cfg(test)]

@@ -6,6 +6,7 @@
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
+use dataset_rt_format::SampleId;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyIterator, PyString, PyTuple};
@@ -92,6 +93,7 @@ pub(crate) struct SourceRow<'py> {
 /// The rows of a source, taken one by one.
 pub(crate) struct SourceRows<'py> {
     rows: Bound<'py, PyIterator>,
+    taken: u64,
     is_timed: bool,
     pub(crate) times: SourceTimes,
 }
@@ -101,6 +103,7 @@ impl<'py> SourceRows<'py> {
     pub(crate) fn new(source: &Bound<'py, PyAny>, is_timed: bool) -> PyResult<Self> {
         Ok(Self {
             rows: source.try_iter()?,
+            taken: 0,
             is_timed,
             times: SourceTimes::default(),
         })
@@ -111,25 +114,27 @@ impl<'py> SourceRows<'py> {
     /// # Errors
     /// What the iterator raises, and `TypeError` for an item, payload or mapping of a wrong kind.
     pub(crate) fn next_row(&mut self) -> PyResult<Option<SourceRow<'py>>> {
+        let sample = SampleId::new(self.taken);
+        self.taken += 1;
         if !self.is_timed {
             return self
                 .rows
                 .next()
                 .transpose()?
-                .map(|item| extract_row(&item))
+                .map(|item| extract_row(&item, sample))
                 .transpose();
         }
         let before = Instant::now();
         let item = self.rows.next().transpose()?;
         let taken = Instant::now();
         self.times.next += taken - before;
-        let row = item.map(|item| extract_row(&item)).transpose();
+        let row = item.map(|item| extract_row(&item, sample)).transpose();
         self.times.extract += taken.elapsed();
         row
     }
 }
 
-fn extract_row<'py>(item: &Bound<'py, PyAny>) -> PyResult<SourceRow<'py>> {
+fn extract_row<'py>(item: &Bound<'py, PyAny>, sample: SampleId) -> PyResult<SourceRow<'py>> {
     let (payload, metadata) = match item.cast::<PyTuple>() {
         Ok(pair) if pair.len() == 2 => (pair.get_item(0)?, pair.get_item(1)?),
         _ => match (item.getattr_opt("data")?, item.getattr_opt("metadata")?) {
@@ -143,7 +148,7 @@ fn extract_row<'py>(item: &Bound<'py, PyAny>) -> PyResult<SourceRow<'py>> {
         },
     };
     Ok(SourceRow {
-        payload: PayloadBytes::extract(&payload)?,
+        payload: PayloadBytes::extract(&payload, sample)?,
         fields: RowFields::extract(&metadata)?,
     })
 }

@@ -51,6 +51,18 @@ impl RecordHead {
     }
 }
 
+/// Says whether a payload of this length can be stored; for before its bytes are touched.
+///
+/// # Errors
+/// [`FormatError::PayloadTooLarge`] beyond 2^32 - 1 bytes.
+pub fn check_payload_bytes(sample: SampleId, payload_bytes: usize) -> Result<u32, FormatError> {
+    u32::try_from(payload_bytes).map_err(|_| FormatError::PayloadTooLarge {
+        sample,
+        max_bytes: MAX_PAYLOAD_BYTES,
+        found_bytes: payload_bytes as u64,
+    })
+}
+
 /// Encodes one payload; nothing is copied when the record is raw.
 ///
 /// [`RecordHead::stored`] tells the stored bytes: with [`Codec::Lz4`] they are the start of `scratch`, with
@@ -70,11 +82,7 @@ pub fn encode_record(
     sample: SampleId,
     scratch: &mut Vec<u8>,
 ) -> Result<RecordHead, FormatError> {
-    let raw_bytes = u32::try_from(payload.len()).map_err(|_| FormatError::PayloadTooLarge {
-        sample,
-        max_bytes: MAX_PAYLOAD_BYTES,
-        found_bytes: payload.len() as u64,
-    })?;
+    let raw_bytes = check_payload_bytes(sample, payload.len())?;
     let block = match compression {
         Compression::None => None,
         Compression::Lz4 => lz4::compress_smaller(payload, scratch),

@@ -7,7 +7,7 @@ mod lz4;
 
 pub use codec::{Codec, Compression};
 pub use decode::{check_record, decode_record};
-pub use encode::{RecordHead, encode_record};
+pub use encode::{RecordHead, check_payload_bytes, encode_record};
 
 #[cfg(test)]
 mod tests;

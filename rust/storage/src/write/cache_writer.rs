@@ -8,10 +8,9 @@
 
 use std::sync::Arc;
 
-use dataset_rt_format::limits::MAX_PAYLOAD_BYTES;
 use dataset_rt_format::{
     BatchLimits, CacheFile, FormatError, MetadataEncoder, MetadataSchema, MetadataValueRef,
-    SampleId,
+    SampleId, check_payload_bytes,
 };
 use dataset_rt_pool::{CancelToken, OrderedWindow, WorkerPool};
 
@@ -222,15 +221,7 @@ impl<P: AsRef<[u8]> + Send + 'static> CacheWriter<P> {
             return Err(StorageError::WriterFailed);
         };
         let sample = SampleId::new(schema.row_count());
-        let bytes = payload.as_ref().len() as u64;
-        if bytes > MAX_PAYLOAD_BYTES {
-            let max_bytes = MAX_PAYLOAD_BYTES;
-            return Err(refuse(FormatError::PayloadTooLarge {
-                sample,
-                max_bytes,
-                found_bytes: bytes,
-            }));
-        }
+        let bytes = check_payload_bytes(sample, payload.as_ref().len()).map_err(refuse)?;
         schema.push_row(fields).map_err(refuse)?;
         if schema.pending_bytes() > 0 {
             let encoded = schema.take_bytes();
@@ -246,7 +237,7 @@ impl<P: AsRef<[u8]> + Send + 'static> CacheWriter<P> {
             block.restart_at(sample.get());
             block
         });
-        self.payload_bytes += bytes;
+        self.payload_bytes += u64::from(bytes);
         block.push(payload);
         Ok(if block.is_full() {
             Pushed::BlockFull
