@@ -18,8 +18,15 @@ use crate::plan::{PlannedDraw, Planner};
 use crate::schedule::{FetchedBlock, Place, Prefetch, judge};
 use crate::window::ClaimedWindow;
 
-/// Draws that are planned and judged together.
+/// Draws that are planned and judged together, once an iterator has come so far.
 const PLAN_DRAWS: u64 = 256;
+
+/// Draws of an iterator's first block. Each draw of a block may touch, and check, an index block that nobody looked at yet: the first sample must not wait for
+/// hundreds of them.
+const FIRST_DRAWS: u64 = 8;
+
+/// How many times as long as the one before a block is, up to [`PLAN_DRAWS`].
+const BLOCK_GROWTH: u64 = 8;
 
 /// What has to happen before the next draw.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,6 +84,8 @@ pub struct SampleIterator {
     segments: VecDeque<Segment>,
     /// Local draws up to this one are in `segments` or delivered.
     planned: u64,
+    /// Draws of the next block that is read inline.
+    block_draws: u64,
     skipped_corrupt: u64,
 }
 
@@ -101,6 +110,7 @@ impl SampleIterator {
             lengths: LengthWatch::default(),
             segments: VecDeque::new(),
             planned: start,
+            block_draws: FIRST_DRAWS,
             skipped_corrupt: 0,
             window,
         }
@@ -295,7 +305,7 @@ impl SampleIterator {
         let draws = if self.reads_ahead() {
             self.prefetch.job_draws()
         } else {
-            PLAN_DRAWS
+            self.block_draws
         };
         let end = self.planned.saturating_add(draws).min(self.stop);
         let mut draws = Vec::new();
@@ -308,7 +318,10 @@ impl SampleIterator {
             Place::Inline
         };
         let reading = match place {
-            Place::Inline => Reading::Inline,
+            Place::Inline => {
+                self.block_draws = (self.block_draws * BLOCK_GROWTH).min(PLAN_DRAWS);
+                Reading::Inline
+            }
             Place::Pool => {
                 draws.truncate(usize::try_from(self.prefetch.job_draws()).unwrap_or(usize::MAX));
                 self.prefetch.submit(&draws)?;
