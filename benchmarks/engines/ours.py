@@ -142,7 +142,9 @@ class OursEngine(Engine):
         numpy: Any = import_module("numpy")
         polars: Any = import_module("polars")
         column = polars.Series("weight", numpy.frombuffer(weights))
-        return self._dataset.get_metadata().with_columns(column)
+        table = self._dataset.get_metadata()
+        table = polars.concat([table] * (len(column) // table.height), rechunk=False)
+        return table.with_columns(column)
 
     def update(self, weighted: Any) -> None:
         self._dataset.update_metadata(weighted)

@@ -79,6 +79,7 @@ class Workload(_Data):
         pass_seconds: A warm trial repeats passes until it has run this long.
         spinner: Whether a second Python thread spins meanwhile.
         workers: Processes of a loader.
+        repeats: Of growth: how often the weighted table has each row of the caches.
     """
 
     kind: Kind
@@ -89,6 +90,7 @@ class Workload(_Data):
     batch_size: Annotated[int, Field(ge=0)] = 0
     workers: Annotated[int, Field(ge=0)] = 0
     pass_seconds: Annotated[float, Field(ge=0)] = 0.5
+    repeats: Positive = 1
 
     @property
     def needs_fresh_process(self) -> bool:

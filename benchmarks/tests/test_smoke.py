@@ -22,7 +22,8 @@ SMALL = {"rows": ROWS, "payload_bytes": (40, 700)}
 def shape(definition):
     work = definition.workload
     codec = definition.records.codec
-    return (work.kind, codec, work.temperature, work.spinner, work.consume, work.workers > 0)
+    reading = (work.kind, codec, work.temperature, work.spinner, work.consume)
+    return (*reading, work.workers > 0, work.repeats > 1)
 
 
 SHAPES = {shape(each): each for each in load_definitions(ROOT / "benchmarks" / "definitions")}

@@ -103,7 +103,7 @@ class Engine(ABC):
         raise NotOfferedError("table")
 
     def weighted(self, weights: array[float]) -> Any:
-        """Make what ``update`` takes; not timed."""
+        """Make what ``update`` takes; not timed. More weights than rows repeat the rows."""
         raise NotOfferedError("update")
 
     def update(self, weighted: Any) -> None:

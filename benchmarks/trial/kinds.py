@@ -50,6 +50,7 @@ class Workload:
     batch_size: int
     workers: int
     pass_seconds: float
+    repeats: int
 
     @property
     def hashed(self) -> bool:
@@ -224,7 +225,7 @@ class GrowthTrial(Trial):
         pages.warm(self.engine.store)
 
     def run(self) -> Steps:
-        engine, rows = self.engine, self.engine.spec.rows
+        engine, rows = self.engine, self.engine.spec.rows * self.workload.repeats
         steps: Steps = {}
 
         def timed(name: str, action: Callable[[], Any], samples: int = 1) -> None:
