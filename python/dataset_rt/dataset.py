@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 from dataset_rt import _native
 from dataset_rt.metadata import ArrowStreamExportable, as_stream, to_frame
+from dataset_rt.sample import CachedSample  # noqa: TC001 - or the first sample would load it
 from dataset_rt.stream import DrawStream
 
 if TYPE_CHECKING:
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from dataset_rt.config import ReaderConfig
     from dataset_rt.integrations.torch import SizedTorchIterableDataset, WindowDataLoader
     from dataset_rt.runtime import DatasetRuntime
-    from dataset_rt.sample import CachedSample
 
 __all__ = ["CachedDataset"]
 

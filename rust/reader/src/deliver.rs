@@ -23,7 +23,7 @@ const PLAN_DRAWS: u64 = 256;
 
 /// Draws of an iterator's first block. Each draw of a block may touch, and check, an index block that nobody looked at yet: the first sample must not wait for
 /// hundreds of them.
-const FIRST_DRAWS: u64 = 8;
+const FIRST_DRAWS: u64 = 1;
 
 /// How many times as long as the one before a block is, up to [`PLAN_DRAWS`].
 const BLOCK_GROWTH: u64 = 8;
