@@ -13,8 +13,8 @@ pub(crate) const RUN_ROWS: usize = 1024;
 /// The most runs: few enough to append to all of them without losing the cache.
 pub(crate) const MOST_RUNS: usize = 512;
 
-/// Buckets of the guide into the splitters, as a power of two.
-const GUIDE_BITS: u32 = 12;
+/// Buckets of the guide per splitter, as a power of two: so many that a key's bucket rarely has a splitter in it, and the search of a run needs no guess.
+const BUCKETS_PER_SPLITTER_BITS: u32 = 6;
 
 /// Keys that are looked at per run to cut the runs about equally long.
 const SAMPLED_KEYS_PER_RUN: usize = 32;
@@ -58,11 +58,18 @@ impl Splitters {
         let keys: Vec<_> = keys.collect();
         let (first, last) = keys.first().zip(keys.last()).unwrap_or((&0, &0));
         let span = last - first;
-        let shift = (u64::BITS - span.leading_zeros()).saturating_sub(GUIDE_BITS);
-        let starts = (0..=span >> shift).map(|bucket| first + (bucket << shift));
-        // At most MOST_RUNS keys: their number always fits.
-        let below = |start| u16::try_from(keys.partition_point(|key| *key < start)).unwrap_or(0);
-        let guide = starts.map(below).collect();
+        let guide_bits = usize::BITS - keys.len().leading_zeros() + BUCKETS_PER_SPLITTER_BITS;
+        let shift = (u64::BITS - span.leading_zeros()).saturating_sub(guide_bits);
+        let mut below = 0_u16;
+        let mut rest = keys.iter().peekable();
+        let guide = (0..=span >> shift).map(|bucket| {
+            let start = first + (bucket << shift);
+            while rest.next_if(|key| **key < start).is_some() {
+                below += 1;
+            }
+            below
+        });
+        let guide = guide.collect();
         Self { keys, shift, guide }
     }
 
