@@ -10,8 +10,11 @@ Every call raises a class of ``dataset_rt.errors``; only a wrong argument type i
 """
 
 from collections.abc import Callable, Sequence
-from typing import final
+from typing import Any, SupportsIndex, final
 
+import numpy.typing as npt
+
+from dataset_rt.batch import PayloadBuffer
 from dataset_rt.config import ReaderConfig, WriterConfig
 from dataset_rt.metadata import ArrowStreamExportable
 from dataset_rt.results import CacheWriteResult
@@ -20,8 +23,10 @@ from dataset_rt.source import CacheSource
 
 __all__ = [
     "ArrowTable",
+    "BatchIterator",
     "Dataset",
     "Runtime",
+    "SampleBatch",
     "SampleIterator",
     "Window",
     "WriteProgress",
@@ -167,6 +172,9 @@ class Dataset:
     def __iter__(self) -> SampleIterator:
         """Claim the next window and iterate over it."""
 
+    def batches(self, batch_size: int, drop_last: bool) -> BatchIterator:
+        """Claim the next window and iterate over it in batches."""
+
     @property
     def cache_paths(self) -> list[str]:
         """Absolute paths in ``cache_id`` order."""
@@ -205,6 +213,9 @@ class Dataset:
         row, cache_id, sample_id, weight_share, expected and drawn; with ``by`` that column
         and the last three.
         """
+
+    def stats(self) -> dict[str, Any]:
+        """The fields of ``ReadStats``."""
 
     def draw_seed(self, position: int) -> int: ...
     def partition(
@@ -262,6 +273,89 @@ class SampleIterator:
 
     def state_dict(self) -> dict[str, int | str]: ...
     def load_state_dict(self, state: dict[str, int | str]) -> None: ...
+
+@final
+class BatchIterator:
+    """The draws of one claimed window in batches, read ahead within bounds."""
+
+    def __iter__(self) -> BatchIterator: ...
+    def __next__(self) -> SampleBatch: ...
+    def __length_hint__(self) -> int:
+        """Batches left in the window, if no draw fails."""
+
+    @property
+    def position(self) -> int:
+        """Position of the next draw to be delivered, see ``SampleIterator.position``.
+
+        A batch that is not full is the last one: the iterator is then at the window's end.
+        """
+
+    def skip(self, draws: int) -> None:
+        """Pass over draws, at most to the end of the window."""
+
+    def state_dict(self) -> dict[str, int | str]: ...
+    def load_state_dict(self, state: dict[str, int | str]) -> None: ...
+
+@final
+class SampleBatch:
+    """Draws of one window, their payloads back to back in one buffer.
+
+    Everything is the caller's own: nothing aliases a cache. Parts are made when they are
+    first asked for.
+    """
+
+    def __len__(self) -> int: ...
+    def __getitem__(self, index: SupportsIndex) -> CachedSample:
+        """The sample as single reads deliver it; its payload is a copy out of ``data``.
+
+        Raises:
+            CorruptCacheError: A metadata value is damaged.
+        """
+
+    @property
+    def data(self) -> PayloadBuffer:
+        """All payloads in draw order, writable; a ``bytearray`` that also offers DLPack."""
+
+    @property
+    def offsets(self) -> memoryview:
+        """Where each payload begins in ``data``, and where the last one ends: int64."""
+
+    @property
+    def positions(self) -> memoryview:
+        """Positions of the draws: uint64."""
+
+    @property
+    def cache_ids(self) -> memoryview:
+        """Caches of the draws: uint64, as in the table."""
+
+    @property
+    def sample_ids(self) -> memoryview:
+        """Samples within their caches: uint64, as in the table."""
+
+    @property
+    def metadata(self) -> ArrowTable:
+        """The stored columns, one line per draw: ``polars.DataFrame(batch.metadata)``.
+
+        Raises:
+            CorruptCacheError: A value is damaged.
+        """
+
+    def payload(self, index: int) -> memoryview:
+        """The part of ``data`` that is one payload."""
+
+    def stacked(
+        self, shape: Sequence[int] | None = None, dtype: npt.DTypeLike = "uint8"
+    ) -> npt.NDArray[Any]:
+        """``data`` as a NumPy array with one line per draw; writing in it writes in ``data``.
+
+        Args:
+            shape: Of one payload; one-dimensional if left out.
+            dtype: Of its elements.
+
+        Raises:
+            InvalidConfigError: Payloads differ in size, or shape and dtype do not fit it.
+            ImportError: NumPy is not installed.
+        """
 
 @final
 class Window:

@@ -8,6 +8,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from dataset_rt._native import SampleBatch
+    from dataset_rt.batch import PayloadBuffer
     from dataset_rt.config import (
         DEFAULT_WRITER_CONFIG,
         CompressionAlgo,
@@ -41,6 +43,7 @@ if TYPE_CHECKING:
     from dataset_rt.runtime import DatasetRuntime
     from dataset_rt.sample import CachedSample, MetadataValue
     from dataset_rt.source import BytesLike, CacheInput, CacheSource, Metadata
+    from dataset_rt.stats import ReadStats
 
 __all__ = [
     "DEFAULT_WRITER_CONFIG",
@@ -66,7 +69,10 @@ __all__ = [
     "InvalidMetadataError",
     "Metadata",
     "MetadataValue",
+    "PayloadBuffer",
+    "ReadStats",
     "ReaderConfig",
+    "SampleBatch",
     "ShardCompression",
     "SizedTorchIterableDataset",
     "SourceProcessError",
@@ -100,7 +106,10 @@ _HOMES = {
     "InvalidMetadataError": "errors",
     "Metadata": "source",
     "MetadataValue": "sample",
+    "PayloadBuffer": "batch",
+    "ReadStats": "stats",
     "ReaderConfig": "config",
+    "SampleBatch": "_native",
     "ShardCompression": "config",
     "SizedTorchIterableDataset": "integrations.torch",
     "SourceProcessError": "errors",

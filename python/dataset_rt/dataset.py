@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from dataset_rt.config import ReaderConfig
     from dataset_rt.integrations.torch import SizedTorchIterableDataset, WindowDataLoader
     from dataset_rt.runtime import DatasetRuntime
+    from dataset_rt.stats import ReadStats
 
 __all__ = ["CachedDataset"]
 
@@ -178,6 +179,27 @@ class CachedDataset(DrawStream):
         """
         return CachedDataset(self._native.partition(index, count, drop_uneven=drop_uneven, pad=pad))
 
+    def batches(self, batch_size: int, drop_last: bool = False) -> _native.BatchIterator:
+        """Claim the next window and iterate over it in batches, each read into one buffer.
+
+        The draws are those of ``iter(dataset)``. For small samples this costs a fraction of
+        reading them one by one.
+
+        Args:
+            batch_size: Draws of a batch, at least 1.
+            drop_last: Leave out the draws that make no full batch at the window's end.
+
+        Returns:
+            An iterator of ``SampleBatch`` with ``position``, ``skip``, ``state_dict`` and
+            ``load_state_dict`` of its own, all of which count draws. A batch ends before a
+            draw that fails: the error is raised by the next call, and the one after that
+            goes on behind it. With ``on_corrupt="skip"`` batches are filled up.
+
+        Raises:
+            InvalidConfigError: ``batch_size`` is 0; no window is claimed.
+        """
+        return self._native.batches(batch_size, drop_last)
+
     def get_item(self, cache_id: int, sample_id: int) -> CachedSample:
         """Read one sample by identity; ignores the active table and moves no cursor.
 
@@ -189,6 +211,12 @@ class CachedDataset(DrawStream):
     def get_items(self, ids: Iterable[tuple[int, int]]) -> list[CachedSample]:
         """Read samples by (cache_id, sample_id), in the order asked for, see ``get_item``."""
         return self._native.get_items(list(ids))
+
+    def stats(self) -> ReadStats:
+        """Tell what was read since the dataset was opened, in this process, and how."""
+        from dataset_rt.stats import ReadStats
+
+        return ReadStats(**self._native.stats())
 
     def to_torch_iterable_dataset(
         self,

@@ -298,6 +298,33 @@ class Histories(RuleBasedStateMachine):
         assert sample.data == b"sample %d" % number * (number % 3)
         return True
 
+    @rule(
+        target=states,
+        dataset=datasets,
+        size=st.integers(1, 12),
+        drop_last=st.booleans(),
+        skipped=st.sampled_from([0, 0, 1, 5]),
+        taken=st.integers(0, 5),
+    )
+    def read_in_batches(
+        self, dataset: Pair, size: int, drop_last: bool, skipped: int, taken: int
+    ) -> Any:
+        if dataset.model.cursor.position > 2**62:
+            return multiple()
+        model, ours = dataset.model.iterate(), dataset.ours.batches(size, drop_last)
+        for _ in range(taken):
+            positions = model.next_batch(size, drop_last=drop_last)
+            batch = next(ours, None)
+            assert (batch.positions.tolist() if batch else []) == positions
+            for place, position in enumerate(positions):
+                number = dataset.rows[model.source.stream.row(position)].number
+                assert bytes(batch.payload(place)) == b"sample %d" % number * (number % 3)
+            model.skip(skipped)
+            ours.skip(skipped)
+            assert ours.state_dict() == model.state()
+        self.agree(dataset)
+        return ours.state_dict()
+
     @rule(iterator=consumes(iterators))
     def drop(self, iterator: Pair) -> None:
         self.live.remove(iterator)

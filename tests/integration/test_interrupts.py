@@ -54,6 +54,18 @@ for i, sample in enumerate(dataset):
         print("ready", flush=True)
 """
 
+BATCHES = """
+import sys
+import dataset_rt as drt
+
+config = drt.ReaderConfig(seed=1, mapped=False, prefetch_size=2)
+dataset = drt.DatasetRuntime(num_workers=2).cached_dataset([sys.argv[1]], reader_config=config)
+dataset.set_epoch_len(2**62)
+print("ready", flush=True)
+for batch in dataset.batches(1_000_000):
+    pass
+"""
+
 REPORT = """
 import sys
 import dataset_rt as drt
@@ -91,9 +103,10 @@ def test_interrupted_write_leaves_nothing(runtime, tmp_path, code: str) -> None:
     assert write_ok(runtime, numbered(3), tmp_path).status == "built"
 
 
-def test_interrupted_reading_ends_with_the_exception(runtime, tmp_path) -> None:
+@pytest.mark.parametrize("code", [READ, BATCHES], ids=["single", "batches"])
+def test_interrupted_reading_ends_with_the_exception(runtime, tmp_path, code: str) -> None:
     path = write_ok(runtime, numbered(50), tmp_path).path
-    assert "KeyboardInterrupt" in interrupted(READ, path)
+    assert "KeyboardInterrupt" in interrupted(code, path)
     config = drt.ReaderConfig(seed=1)
     assert len(list(runtime.cached_dataset([path], reader_config=config))) == 50
 

@@ -34,9 +34,10 @@ def in_fork(work) -> object:
     return value
 
 
+@pytest.mark.parametrize("prefetch", [8, 64])
 @pytest.mark.parametrize("mapped", [True, False])
-def test_forked_child_reads_what_was_opened_before(runtime, tmp_path, mapped: bool) -> None:
-    dataset = open_numbers(runtime, tmp_path, 50, mapped=mapped)
+def test_forked_child_reads_what_was_opened_before(runtime, tmp_path, mapped, prefetch) -> None:
+    dataset = open_numbers(runtime, tmp_path, 50, mapped=mapped, prefetch_size=prefetch)
     order = planned(dataset, 150)
     live = iter(dataset)
     next(live)
@@ -44,6 +45,17 @@ def test_forked_child_reads_what_was_opened_before(runtime, tmp_path, mapped: bo
     assert in_fork(lambda: ids(live)) == order[1:50]
     assert ids(live) == order[1:50]
     assert ids(dataset) == order[50:100]
+
+
+@pytest.mark.parametrize("mapped", [True, False])
+def test_forked_child_reads_batches_that_were_begun_before(runtime, tmp_path, mapped) -> None:
+    dataset = open_numbers(runtime, tmp_path, 50, mapped=mapped, prefetch_size=8)
+    order = planned(dataset, 100)
+    live = dataset.batches(7)
+    next(live)
+    assert in_fork(lambda: flat(ids(batch) for batch in live)) == order[7:50]
+    assert in_fork(lambda: flat(ids(batch) for batch in dataset.batches(7))) == order[50:]
+    assert flat(ids(batch) for batch in live) == order[7:50]
 
 
 def test_forked_child_opens_and_writes_on_the_inherited_runtime(runtime, tmp_path) -> None:
@@ -96,6 +108,24 @@ def test_dump_is_opened_with_table_and_cursor(runtime, tmp_path) -> None:
 
 def read_dump(file: str) -> list[int]:
     return ids(drt.CachedDataset.from_config(file))
+
+
+@pytest.mark.parametrize("mapped", [True, False])
+def test_threads_share_one_iterator_of_batches(runtime, tmp_path, mapped: bool) -> None:
+    dataset = open_numbers(runtime, tmp_path, 400, mapped=mapped)
+    order = planned(dataset, 400)
+    batches = dataset.batches(8)
+    parts: list[list[int]] = []
+
+    def work() -> None:
+        parts.extend(ids(batch) for batch in batches)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(parts) == sorted(order[start : start + 8] for start in range(0, 400, 8))
 
 
 @pytest.mark.parametrize("method", ["spawn", "forkserver", "fork"])

@@ -134,6 +134,15 @@ class Iterator:
         self.delivered += 1
         return self.positions[self.delivered - 1]
 
+    def next_batch(self, size: int, *, drop_last: bool) -> list[int]:
+        """Positions of the next batch; one that is not full says that the window is over."""
+        if drop_last and self.remaining < size:
+            self.delivered = len(self.positions)
+        start, self.delivered = self.delivered, min(self.delivered + size, len(self.positions))
+        batch = self.positions[start : self.delivered]
+        self.has_said_end = self.has_said_end or len(batch) < size
+        return batch
+
     @property
     def remaining(self) -> int:
         return len(self.positions) - self.delivered

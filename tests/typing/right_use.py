@@ -48,6 +48,23 @@ def read(runtime: drt.DatasetRuntime) -> None:
     assert_type(dataset.partition(0, 2), drt.CachedDataset)
 
 
+def read_batches(dataset: drt.CachedDataset) -> None:
+    batches = dataset.batches(16, drop_last=True)
+    assert_type(batches.position, int)
+    for batch in batches:
+        assert_type(batch, drt.SampleBatch)
+        assert_type(batch.data, drt.PayloadBuffer)
+        assert_type(bytes(batch.data), bytes)
+        assert_type(batch.offsets.tolist(), list[int])
+        assert_type(batch[0], drt.CachedSample)
+        assert_type(pl.DataFrame(batch.metadata), pl.DataFrame)
+
+
+def count(dataset: drt.CachedDataset) -> None:
+    assert_type(dataset.stats(), drt.ReadStats)
+    assert_type(dataset.stats().wait_seconds, float)
+
+
 def edit(dataset: drt.CachedDataset) -> None:
     table = dataset.get_metadata()
     assert_type(table, pl.DataFrame)

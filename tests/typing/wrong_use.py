@@ -8,6 +8,7 @@ drt.ReaderConfig(seed=1, on_corrupt="ignore")  # wrong
 runtime.cached_dataset(["base/a"])  # wrong
 dataset = runtime.cached_dataset(["base/a"], reader_config=drt.ReaderConfig(seed=1))
 dataset.get_item("base/a", 0)  # wrong
+dataset.batches("16")  # wrong
 dataset.update_metadata({"weight": [1.0]})  # wrong
 for sample in dataset:
     sample.data.encode()  # wrong

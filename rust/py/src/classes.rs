@@ -1,6 +1,6 @@
 //! The Python classes that native code makes instances of.
 //!
-//! Owns their lookup, once per process. Must not import anything but the three light modules below. Invariant: importing the native module imports none of them;
+//! Owns their lookup, once per process. Must not import anything but the light modules named below. Invariant: importing the native module imports none of them;
 //! the first use does.
 
 use pyo3::prelude::*;
@@ -10,6 +10,7 @@ use pyo3::types::{PyModule, PyType};
 static ERRORS: PyOnceLock<Py<PyModule>> = PyOnceLock::new();
 static RESULTS: PyOnceLock<Py<PyModule>> = PyOnceLock::new();
 static CACHED_SAMPLE: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+static PAYLOAD_BUFFER: PyOnceLock<Py<PyType>> = PyOnceLock::new();
 
 /// `dataset_rt.errors`
 pub(crate) fn errors(py: Python<'_>) -> PyResult<&Bound<'_, PyModule>> {
@@ -24,6 +25,11 @@ pub(crate) fn results(py: Python<'_>) -> PyResult<&Bound<'_, PyModule>> {
 /// `dataset_rt.sample.CachedSample`
 pub(crate) fn cached_sample(py: Python<'_>) -> PyResult<&Bound<'_, PyType>> {
     CACHED_SAMPLE.import(py, "dataset_rt.sample", "CachedSample")
+}
+
+/// `dataset_rt.batch.PayloadBuffer`
+pub(crate) fn payload_buffer(py: Python<'_>) -> PyResult<&Bound<'_, PyType>> {
+    PAYLOAD_BUFFER.import(py, "dataset_rt.batch", "PayloadBuffer")
 }
 
 fn module<'py>(

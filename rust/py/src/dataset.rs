@@ -8,11 +8,12 @@ use std::sync::Arc;
 use arrow_array::{RecordBatch, UInt64Array};
 use arrow_schema::{DataType, Field, Schema};
 use dataset_rt_format::{CacheId, SampleId};
-use dataset_rt_reader::{Dataset as CoreDataset, PlannedDraw, Undelivered, dump};
+use dataset_rt_reader::{BatchShape, Dataset as CoreDataset, PlannedDraw, Undelivered, dump};
 use dataset_rt_sampler::{ActiveTable, Tail};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
+use crate::batches::BatchIterator;
 use crate::convert::arrow::{ArrowTable, import_table};
 use crate::convert::config::reader_fields;
 use crate::convert::integer::whole_number;
@@ -41,6 +42,16 @@ impl Dataset {
 
     fn __iter__(&self, py: Python<'_>) -> Result<SampleIterator, CoreError> {
         Ok(SampleIterator::new(py, self.0.claim_window()?))
+    }
+
+    fn batches(
+        &self,
+        py: Python<'_>,
+        batch_size: &Bound<'_, PyAny>,
+        drop_last: bool,
+    ) -> Result<BatchIterator, CoreError> {
+        let shape = BatchShape::new(whole_number("batch_size", batch_size)?, drop_last)?;
+        Ok(BatchIterator::new(py, self.0.claim_batches(shape)?))
     }
 
     #[getter]
@@ -130,6 +141,21 @@ impl Dataset {
             .detach(|| snapshot.sampling_report(start, stop, by, &check))
             .map_err(|error| signals.read_failure(py, error))?;
         Ok(ArrowTable::new(table.schema, table.batches))
+    }
+
+    fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let stats = self.0.stats();
+        let verifies = self.0.snapshot().options().verifies_records;
+        let fields = PyDict::new(py);
+        fields.set_item("warm_reads", stats.warm_reads)?;
+        fields.set_item("cold_reads", stats.cold_reads)?;
+        fields.set_item("item_reads", stats.item_reads)?;
+        fields.set_item("payload_bytes", stats.payload_bytes)?;
+        fields.set_item("checked_records", if verifies { stats.reads() } else { 0 })?;
+        fields.set_item("corrupt_skips", stats.corrupt_skips)?;
+        fields.set_item("decode_seconds", stats.decode_time.as_secs_f64())?;
+        fields.set_item("wait_seconds", stats.wait_time.as_secs_f64())?;
+        Ok(fields)
     }
 
     fn draw_seed(&self, position: &Bound<'_, PyAny>) -> Result<u64, CoreError> {

@@ -16,7 +16,7 @@ use crate::error::CoreError;
 use crate::sample::{BytesSink, SampleFactory};
 
 /// Longest wait between two looks for signals.
-const SIGNAL_INTERVAL: Duration = Duration::from_millis(50);
+pub(crate) const SIGNAL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// The samples of one claimed window, in draw order, prefetched within bounds.
 #[pyclass(frozen, module = "dataset_rt._native")]
@@ -68,16 +68,23 @@ impl SampleIterator {
         }
     }
 
-    /// The core's iterator; where another thread waits in it, this one waits without the GIL.
     fn lock(&self, py: Python<'_>) -> Result<MutexGuard<'_, CoreIterator>, CoreError> {
-        loop {
-            match self.core.try_lock() {
-                Ok(core) => return Ok(core),
-                Err(TryLockError::Poisoned(poisoned)) => return Ok(poisoned.into_inner()),
-                Err(TryLockError::WouldBlock) => {
-                    py.check_signals()?;
-                    py.detach(|| std::thread::sleep(Duration::from_millis(1)));
-                }
+        lock(py, &self.core)
+    }
+}
+
+/// An iterator of the core; where another thread works in it, this one waits without the GIL.
+pub(crate) fn lock<'a, T>(
+    py: Python<'_>,
+    core: &'a Mutex<T>,
+) -> Result<MutexGuard<'a, T>, CoreError> {
+    loop {
+        match core.try_lock() {
+            Ok(core) => return Ok(core),
+            Err(TryLockError::Poisoned(poisoned)) => return Ok(poisoned.into_inner()),
+            Err(TryLockError::WouldBlock) => {
+                py.check_signals()?;
+                py.detach(|| std::thread::sleep(Duration::from_millis(1)));
             }
         }
     }

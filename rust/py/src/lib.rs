@@ -3,6 +3,8 @@
 //! Owns the list of what Python sees. Must not decide anything. Invariant: importing it imports no other Python module.
 #![deny(unsafe_code)]
 
+mod batch;
+mod batches;
 mod classes;
 mod convert;
 mod dataset;
@@ -28,6 +30,10 @@ use pyo3::pymodule;
 mod _native {
     use pyo3::prelude::*;
 
+    #[pymodule_export]
+    use crate::batch::SampleBatch;
+    #[pymodule_export]
+    use crate::batches::BatchIterator;
     #[pymodule_export]
     use crate::convert::arrow::ArrowTable;
     #[pymodule_export]

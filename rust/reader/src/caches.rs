@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use dataset_rt_format::{CacheId, Digest128, FileHasher, MetadataSchema};
+use dataset_rt_format::{CacheId, Compression, Digest128, FileHasher, MetadataSchema};
 use dataset_rt_pool::WorkerPool;
 use dataset_rt_sampler::Identity;
 use dataset_rt_storage::durable::Disk;
@@ -15,6 +15,7 @@ use dataset_rt_storage::{InterruptCheck, StorageError};
 
 use crate::config::ReaderOptions;
 use crate::error::ReaderError;
+use crate::stats::ReadCounters;
 
 /// Opened caches, in `cache_id` order.
 #[derive(Debug)]
@@ -23,6 +24,8 @@ pub struct CacheSet {
     identity: Arc<Identity>,
     schema: MetadataSchema,
     digest: Digest128,
+    may_hold_compressed: bool,
+    counters: Arc<ReadCounters>,
 }
 
 impl CacheSet {
@@ -47,10 +50,15 @@ impl CacheSet {
         for cache in &caches {
             hasher.update(&cache.manifest().content_digest().bytes());
         }
+        let may_hold_compressed = caches
+            .iter()
+            .any(|cache| cache.manifest().compression != Compression::None);
         Ok(Self {
             identity,
             schema,
             digest: hasher.seal().digest,
+            may_hold_compressed,
+            counters: Arc::default(),
             caches,
         })
     }
@@ -105,6 +113,16 @@ impl CacheSet {
     #[must_use]
     pub fn schema(&self) -> &MetadataSchema {
         &self.schema
+    }
+
+    /// Whether a cache was written with compression; otherwise no index has to be asked.
+    pub(crate) fn may_hold_compressed(&self) -> bool {
+        self.may_hold_compressed
+    }
+
+    /// Counts of what is read through this set.
+    pub(crate) fn counters(&self) -> &Arc<ReadCounters> {
+        &self.counters
     }
 
     /// XXH3-128 of the content digests in `cache_id` order.

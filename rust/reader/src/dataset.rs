@@ -13,6 +13,7 @@ use dataset_rt_sampler::{
     StreamState, Tail,
 };
 
+use crate::batch::{BatchIterator, BatchShape};
 use crate::caches::CacheSet;
 use crate::config::ReaderOptions;
 use crate::error::ReaderError;
@@ -20,6 +21,7 @@ use crate::fetch::{PayloadSink, Undelivered, fetch};
 use crate::lengths::LengthWatch;
 use crate::plan::{PlannedDraw, Planner};
 use crate::snapshot::Snapshot;
+use crate::stats::ReadStats;
 use crate::window::ClaimedWindow;
 
 /// What a dataset changes: held for moments only, and never across a wait or a read.
@@ -162,6 +164,14 @@ impl Dataset {
         ))
     }
 
+    /// Claims the next window to be read in batches.
+    ///
+    /// # Errors
+    /// As [`claim_window`](Self::claim_window).
+    pub fn claim_batches(&self, shape: BatchShape) -> Result<BatchIterator, ReaderError> {
+        Ok(BatchIterator::new(self.claim_window()?, shape))
+    }
+
     /// The window that [`claim_window`](Self::claim_window) would claim; the cursor stays where it is.
     ///
     /// # Errors
@@ -288,6 +298,7 @@ impl Dataset {
         order.sort_unstable();
         let mut payloads: Vec<Option<S::Payload>> = ids.iter().map(|_| None).collect();
         let mut lengths = LengthWatch::default();
+        let mut stats = ReadStats::default();
         for (cache, sample, place) in order {
             let draw = PlannedDraw {
                 position: 0,
@@ -296,13 +307,28 @@ impl Dataset {
                 sample,
             };
             lengths.look(caches, std::slice::from_ref(&draw), &draw)?;
-            let payload = fetch(caches, &draw, snapshot.options().verifies_records, sink)?;
+            let payload = fetch(
+                caches,
+                &draw,
+                snapshot.options().verifies_records,
+                sink,
+                &mut stats.decode_time,
+            )?;
+            stats.item_reads += 1;
+            stats.payload_bytes += sink.bytes(&payload).len() as u64;
             let place: usize = place;
             if let Some(slot) = payloads.get_mut(place) {
                 *slot = Some(payload);
             }
         }
+        caches.counters().add(&stats);
         Ok(payloads.into_iter().flatten().collect())
+    }
+
+    /// What was read since the dataset was opened, by its iterators and views too.
+    #[must_use]
+    pub fn stats(&self) -> ReadStats {
+        self.snapshot().caches().counters().stats()
     }
 
     fn lock(&self) -> MutexGuard<'_, Current> {

@@ -4,7 +4,7 @@
 //! fails takes its own place, and the one after it can still be had.
 
 use std::collections::VecDeque;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use dataset_rt_format::ErrorKind;
 use dataset_rt_pool::PoolError;
@@ -16,7 +16,12 @@ use crate::fetch::{PayloadSink, Undelivered, fetch};
 use crate::lengths::LengthWatch;
 use crate::plan::{PlannedDraw, Planner};
 use crate::schedule::{FetchedBlock, Place, Prefetch, judge};
+use crate::stats::Tally;
 use crate::window::ClaimedWindow;
+
+mod look_ahead;
+
+pub(crate) use look_ahead::Mark;
 
 /// Draws that are planned and judged together, once an iterator has come so far.
 const PLAN_DRAWS: u64 = 256;
@@ -67,6 +72,7 @@ struct Segment {
     draws: Vec<PlannedDraw>,
     next: usize,
     reading: Reading,
+    is_cold: bool,
 }
 
 /// The draws of one window, in order.
@@ -87,6 +93,7 @@ pub struct SampleIterator {
     /// Draws of the next block that is read inline.
     block_draws: u64,
     skipped_corrupt: u64,
+    tally: Tally,
 }
 
 impl SampleIterator {
@@ -112,6 +119,7 @@ impl SampleIterator {
             planned: start,
             block_draws: FIRST_DRAWS,
             skipped_corrupt: 0,
+            tally: Tally::new(snapshot.caches().counters()),
             window,
         }
     }
@@ -223,20 +231,19 @@ impl SampleIterator {
         if !matches!(front.reading, Reading::Submitted) {
             return Ok(true);
         }
-        front.reading = match self.prefetch.take(timeout) {
+        let begun = Instant::now();
+        let taken = self.prefetch.take(timeout);
+        self.tally.wait(begun.elapsed());
+        front.reading = match taken {
             None => return Ok(false),
             Some(Err(PoolError::LostInFork)) => {
-                self.prefetch.reset();
-                let submitted = self
-                    .segments
-                    .iter()
-                    .filter(|segment| matches!(segment.reading, Reading::Submitted));
-                for segment in submitted {
-                    self.prefetch.submit(&segment.draws)?;
-                }
+                self.submit_again()?;
                 return Ok(false);
             }
-            Some(Ok(block)) => Reading::Fetched(block),
+            Some(Ok(mut block)) => {
+                self.tally.decode(block.take_decode_time());
+                Reading::Fetched(block)
+            }
             Some(Err(error)) => Reading::Failed(error),
         };
         Ok(true)
@@ -247,6 +254,16 @@ impl SampleIterator {
     /// # Errors
     /// What reading that draw found, or what the sink answers. The draw's position is used up either way.
     pub fn deliver<S: PayloadSink>(&mut self, sink: &mut S) -> Option<Delivery<S>> {
+        self.deliver_looked(sink, false)
+    }
+
+    /// The same; `is_looked` spares the look at the draw's files, which the caller had within some microseconds.
+    #[inline]
+    pub(crate) fn deliver_looked<S: PayloadSink>(
+        &mut self,
+        sink: &mut S,
+        is_looked: bool,
+    ) -> Option<Delivery<S>> {
         loop {
             let segment = self.segments.front_mut()?;
             if matches!(segment.reading, Reading::Submitted) {
@@ -254,24 +271,26 @@ impl SampleIterator {
             }
             let draw = *segment.draws.get(segment.next)?;
             let snapshot = self.window.snapshot();
+            let is_cold = segment.is_cold;
+            let mut decode_time = Duration::ZERO;
             let outcome = match &mut segment.reading {
                 Reading::Submitted => return None,
-                Reading::Inline => self
-                    .lengths
-                    .look(
-                        snapshot.caches(),
-                        segment.draws.get(segment.next..).unwrap_or_default(),
-                        &draw,
-                    )
-                    .map_err(Undelivered::Read)
-                    .and_then(|()| {
+                Reading::Inline => {
+                    let coming = segment.draws.get(segment.next..).unwrap_or_default();
+                    let look = match is_looked {
+                        true => Ok(()),
+                        false => self.lengths.look(snapshot.caches(), coming, &draw),
+                    };
+                    look.map_err(Undelivered::Read).and_then(|()| {
                         fetch(
                             snapshot.caches(),
                             &draw,
                             snapshot.options().verifies_records,
                             sink,
+                            &mut decode_time,
                         )
-                    }),
+                    })
+                }
                 Reading::Fetched(block) => match block.take(segment.next) {
                     Ok(payload) => sink.copy(&payload).map_err(Undelivered::Sink),
                     Err(error) => Err(Undelivered::Read(error)),
@@ -280,14 +299,20 @@ impl SampleIterator {
             };
             segment.next += 1;
             self.progress.advance(1);
+            self.tally.decode(decode_time);
             match outcome {
                 Err(Undelivered::Read(error))
                     if snapshot.options().on_corrupt == OnCorrupt::Skip
                         && error.kind() == ErrorKind::Corrupt =>
                 {
                     self.skipped_corrupt += 1;
+                    self.tally.skip();
                 }
-                outcome => return Some(outcome.map(|payload| Delivered { draw, payload })),
+                Ok(payload) => {
+                    self.tally.read(is_cold, sink.bytes(&payload).len());
+                    return Some(Ok(Delivered { draw, payload }));
+                }
+                Err(error) => return Some(Err(error)),
             }
         }
     }
@@ -297,6 +322,19 @@ impl SampleIterator {
         self.segments
             .back()
             .is_some_and(|segment| matches!(segment.reading, Reading::Submitted))
+    }
+
+    /// Submits what the parent of a forked process had submitted: it is read there, and not here.
+    fn submit_again(&mut self) -> Result<(), PoolError> {
+        self.prefetch.reset();
+        let submitted = self
+            .segments
+            .iter()
+            .filter(|segment| matches!(segment.reading, Reading::Submitted));
+        for segment in submitted {
+            self.prefetch.submit(&segment.draws)?;
+        }
+        Ok(())
     }
 
     /// Plans the next draws, judges where they are to be read, and submits those for the pool.
@@ -322,9 +360,15 @@ impl SampleIterator {
                 self.block_draws = (self.block_draws * BLOCK_GROWTH).min(PLAN_DRAWS);
                 Reading::Inline
             }
-            Place::Pool => {
+            Place::Cold | Place::Decode => {
                 draws.truncate(usize::try_from(self.prefetch.job_draws()).unwrap_or(usize::MAX));
-                self.prefetch.submit(&draws)?;
+                match self.prefetch.submit(&draws) {
+                    Err(PoolError::LostInFork) => {
+                        self.submit_again()?;
+                        self.prefetch.submit(&draws)?;
+                    }
+                    outcome => outcome?,
+                }
                 Reading::Submitted
             }
         };
@@ -333,6 +377,7 @@ impl SampleIterator {
             draws,
             next: 0,
             reading,
+            is_cold: place == Place::Cold,
         });
         Ok(())
     }

@@ -4,6 +4,7 @@
 //! runs. Invariant: payload bytes are copied once, into memory that nobody else can change, and never handed out unchecked unless checks are off.
 
 use std::convert::Infallible;
+use std::time::{Duration, Instant};
 
 use dataset_rt_format::{Codec, IndexRow};
 use dataset_rt_storage::load::LoadedCache;
@@ -79,7 +80,7 @@ pub(crate) fn locate<'a>(
     Ok((cache, row))
 }
 
-/// Reads one payload in the caller's thread.
+/// Reads one payload in the caller's thread; time spent decoding is added to `decode_time`.
 ///
 /// # Errors
 /// What the sink answers, and [`ReaderError::Cache`] for a record that can't be read or fails its checksum.
@@ -88,6 +89,7 @@ pub(crate) fn fetch<S: PayloadSink>(
     draw: &PlannedDraw,
     verifies: bool,
     sink: &mut S,
+    decode_time: &mut Duration,
 ) -> Result<S::Payload, Undelivered<S::Error>> {
     let (cache, row) = locate(caches, draw)?;
     let in_cache = |source| ReaderError::Cache {
@@ -96,9 +98,10 @@ pub(crate) fn fetch<S: PayloadSink>(
     };
     let stored = cache.record_bytes(draw.sample, &row).map_err(in_cache)?;
     if row.codec == Codec::Lz4 {
-        return sink
-            .copy(&decode(cache, draw, &row, &stored, verifies)?)
-            .map_err(Undelivered::Sink);
+        let begun = Instant::now();
+        let payload = decode(cache, draw, &row, &stored, verifies)?;
+        *decode_time += begun.elapsed();
+        return sink.copy(&payload).map_err(Undelivered::Sink);
     }
     let payload = sink.copy(&stored).map_err(Undelivered::Sink)?;
     if verifies {

@@ -5,7 +5,7 @@
 
 use std::time::{Duration, Instant};
 
-use dataset_rt_format::{CacheId, SampleId};
+use dataset_rt_format::{CacheId, ShardId};
 
 use crate::caches::CacheSet;
 use crate::error::ReaderError;
@@ -14,10 +14,14 @@ use crate::plan::PlannedDraw;
 /// How long a look is trusted.
 const FRESH: Duration = Duration::from_millis(1);
 
-/// Remembers when lengths were last looked at.
+/// Remembers which files were looked at, and when.
 #[derive(Debug, Default)]
 pub(crate) struct LengthWatch {
+    /// No later than the look at any of the files below.
     seen: Option<Instant>,
+    /// Sorted, both of them.
+    caches: Vec<CacheId>,
+    shards: Vec<(CacheId, ShardId)>,
 }
 
 impl LengthWatch {
@@ -35,43 +39,58 @@ impl LengthWatch {
         if self.seen.is_some_and(|seen| seen.elapsed() < FRESH) || self.are_intact(caches, coming) {
             return Ok(());
         }
-        check_draws(caches, std::slice::from_ref(draw))
+        self.forget();
+        let outcome = self.look_at(caches, draw);
+        self.forget();
+        outcome
     }
 
-    /// Looks at the files of these draws and says whether all of them have their length.
+    /// Says whether all files of these draws have their length; looks at those that were not looked at just now.
+    ///
+    /// # Cost
+    /// An index row per draw; a system call per file, once within [`FRESH`].
     pub(crate) fn are_intact(&mut self, caches: &CacheSet, draws: &[PlannedDraw]) -> bool {
-        let intact = check_draws(caches, draws).is_ok();
-        self.seen = intact.then(Instant::now);
-        intact
+        let now = Instant::now();
+        if self
+            .seen
+            .is_none_or(|seen| now.duration_since(seen) >= FRESH)
+        {
+            self.forget();
+            self.seen = Some(now);
+        }
+        let are_intact = draws.iter().all(|draw| self.look_at(caches, draw).is_ok());
+        if !are_intact {
+            self.forget();
+        }
+        are_intact
     }
-}
 
-fn check_draws(caches: &CacheSet, draws: &[PlannedDraw]) -> Result<(), ReaderError> {
-    let mut samples: Vec<_> = draws.iter().map(|draw| (draw.cache, draw.sample)).collect();
-    samples.sort_unstable();
-    samples
-        .chunk_by(|left, right| left.0 == right.0)
-        .try_for_each(|group| check_cache(caches, group))
-}
+    fn forget(&mut self) {
+        self.seen = None;
+        self.caches.clear();
+        self.shards.clear();
+    }
 
-fn check_cache(caches: &CacheSet, group: &[(CacheId, SampleId)]) -> Result<(), ReaderError> {
-    let Some((cache, _)) = group.first() else {
-        return Ok(());
-    };
-    let Some(opened) = caches.get(*cache) else {
-        return Ok(());
-    };
-    let cut = |source| ReaderError::Cache {
-        cache: *cache,
-        source,
-    };
-    // The index first: shards can only be told from rows that are there.
-    opened.recheck_lengths(&[]).map_err(cut)?;
-    let rows = group
-        .iter()
-        .filter_map(|(_, sample)| opened.index_row(*sample).ok());
-    let mut shards: Vec<_> = rows.map(|row| row.shard).collect();
-    shards.sort_unstable();
-    shards.dedup();
-    opened.recheck_lengths(&shards).map_err(cut)
+    /// Looks at the files of a draw that are not remembered.
+    fn look_at(&mut self, caches: &CacheSet, draw: &PlannedDraw) -> Result<(), ReaderError> {
+        let cache = draw.cache;
+        let Some(opened) = caches.get(cache) else {
+            return Ok(());
+        };
+        let cut = |source| ReaderError::Cache { cache, source };
+        // The index first: a shard can only be told from a row that is there.
+        if let Err(place) = self.caches.binary_search(&cache) {
+            opened.recheck_lengths(&[]).map_err(cut)?;
+            self.caches.insert(place, cache);
+        }
+        let Ok(row) = opened.index_row(draw.sample) else {
+            return Ok(());
+        };
+        let shard = (cache, row.shard);
+        if let Err(place) = self.shards.binary_search(&shard) {
+            opened.recheck_shard(row.shard).map_err(cut)?;
+            self.shards.insert(place, shard);
+        }
+        Ok(())
+    }
 }

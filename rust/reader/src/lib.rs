@@ -4,6 +4,8 @@
 //! Invariant: what an iterator delivers depends on its snapshot and its window alone, never on threads, read-ahead or time. Texts: `DRAWS.md`, `SNAPSHOT.md`.
 #![forbid(unsafe_code)]
 
+mod batch;
+mod batch_metadata;
 mod caches;
 mod config;
 mod dataset;
@@ -17,9 +19,12 @@ mod report;
 mod schedule;
 mod share;
 mod snapshot;
+mod stats;
 mod table;
 mod window;
 
+pub use batch::{Batch, BatchIterator, BatchShape, BatchSink, VecBatchSink};
+pub use batch_metadata::batch_metadata;
 pub use caches::{CacheSet, check_schema, open_cache};
 pub use config::{OnCorrupt, ReaderOptions};
 pub use dataset::Dataset;
@@ -29,4 +34,5 @@ pub use fetch::{PayloadSink, Undelivered, VecSink};
 pub use plan::PlannedDraw;
 pub use share::{SharedFiles, dump, open_dump, open_shared};
 pub use snapshot::Snapshot;
+pub use stats::ReadStats;
 pub use window::ClaimedWindow;

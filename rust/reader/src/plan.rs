@@ -30,6 +30,8 @@ pub(crate) struct Planner {
     snapshot: Arc<Snapshot>,
     stream: DrawStream,
     rows: Vec<RowIndex>,
+    /// Draws that were planned before they were asked for, and the local number of the first.
+    ahead: (u64, Vec<PlannedDraw>),
 }
 
 impl Planner {
@@ -38,6 +40,7 @@ impl Planner {
             snapshot: Arc::clone(snapshot),
             stream: snapshot.stream().clone(),
             rows: Vec::new(),
+            ahead: (0, Vec::new()),
         }
     }
 
@@ -64,6 +67,31 @@ impl Planner {
         self.stream.cycle_order().map(|order| order.cycle())
     }
 
+    /// The same as [`plan`](Self::plan); what was planned is remembered, so that planning it again costs a copy.
+    pub(crate) fn plan_ahead(
+        &mut self,
+        part: &WindowProgress,
+        from: u64,
+        to: u64,
+        plan: &mut Vec<PlannedDraw>,
+    ) -> Result<(), ReaderError> {
+        let before = plan.len();
+        self.plan(part, from, to, plan)?;
+        let (first, draws) = &mut self.ahead;
+        *first = from;
+        draws.clear();
+        draws.extend_from_slice(plan.get(before..).unwrap_or_default());
+        Ok(())
+    }
+
+    /// The draws `from..to` as they were planned ahead.
+    fn remembered(&self, from: u64, to: u64) -> Option<&[PlannedDraw]> {
+        let (first, draws) = &self.ahead;
+        let start = usize::try_from(from.checked_sub(*first)?).ok()?;
+        let end = usize::try_from(to.checked_sub(*first)?).ok()?;
+        draws.get(start..end)
+    }
+
     /// Appends the local draws `from..to` of a part of a window to `plan`, as far as the part has them and, where orders are worth waiting for, as far as the
     /// first one's cycle goes.
     ///
@@ -76,6 +104,10 @@ impl Planner {
         to: u64,
         plan: &mut Vec<PlannedDraw>,
     ) -> Result<(), ReaderError> {
+        if let Some(draws) = self.remembered(from, to) {
+            plan.extend_from_slice(draws);
+            return Ok(());
+        }
         let before = plan.len();
         let mut local = from;
         while let Some(run) = to

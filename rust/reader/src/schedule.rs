@@ -31,15 +31,17 @@ const INLINE_DECODE_BYTES: u64 = 16 * 1024;
 pub(crate) enum Place {
     /// In the consumer's thread.
     Inline,
-    /// On the pool.
-    Pool,
+    /// On the pool, because it is not in memory.
+    Cold,
+    /// On the pool, because there is much to decode.
+    Decode,
 }
 
 /// Judges a block by its codecs and by whether a few of its pages are in memory.
 pub(crate) fn judge(snapshot: &Snapshot, block: &[PlannedDraw]) -> Place {
     let caches = snapshot.caches();
     if !snapshot.options().is_mapped {
-        return Place::Pool;
+        return Place::Cold;
     }
     let step = (block.len() / PROBES).max(1);
     let is_cold = block
@@ -47,7 +49,10 @@ pub(crate) fn judge(snapshot: &Snapshot, block: &[PlannedDraw]) -> Place {
         .step_by(step)
         .any(|draw| locate(caches, draw).is_ok_and(|(cache, row)| !cache.is_resident(&row)));
     if is_cold {
-        return Place::Pool;
+        return Place::Cold;
+    }
+    if !caches.may_hold_compressed() {
+        return Place::Inline;
     }
     let mut decoded_bytes = 0;
     for draw in block {
@@ -57,7 +62,7 @@ pub(crate) fn judge(snapshot: &Snapshot, block: &[PlannedDraw]) -> Place {
         {
             decoded_bytes += u64::from(row.raw_bytes);
             if decoded_bytes > INLINE_DECODE_BYTES {
-                return Place::Pool;
+                return Place::Decode;
             }
         }
     }
@@ -68,9 +73,15 @@ pub(crate) fn judge(snapshot: &Snapshot, block: &[PlannedDraw]) -> Place {
 #[derive(Debug)]
 pub(crate) struct FetchedBlock {
     payloads: Vec<Result<Vec<u8>, ReaderError>>,
+    decode_time: Duration,
 }
 
 impl FetchedBlock {
+    /// Time spent decoding, told once.
+    pub(crate) fn take_decode_time(&mut self) -> Duration {
+        std::mem::take(&mut self.decode_time)
+    }
+
     /// Takes the payload of the draw with this number in the block, once.
     pub(crate) fn take(&mut self, number: usize) -> Result<Vec<u8>, ReaderError> {
         self.payloads.get_mut(number).map_or_else(
@@ -146,6 +157,7 @@ impl Prefetch {
 fn fetch_block(caches: &CacheSet, draws: &[PlannedDraw], verifies: bool) -> FetchedBlock {
     let mut block = FetchedBlock {
         payloads: Vec::with_capacity(draws.len()),
+        decode_time: Duration::ZERO,
     };
     let mut lengths = LengthWatch::default();
     for (number, draw) in draws.iter().enumerate() {
@@ -154,7 +166,7 @@ fn fetch_block(caches: &CacheSet, draws: &[PlannedDraw], verifies: bool) -> Fetc
             .look(caches, coming, draw)
             .map_err(Undelivered::Read);
         let payload = payload
-            .and_then(|()| fetch(caches, draw, verifies, &mut VecSink))
+            .and_then(|()| fetch(caches, draw, verifies, &mut VecSink, &mut block.decode_time))
             .map_err(|error| match error {
                 Undelivered::Read(error) => error,
                 Undelivered::Sink(never) => match never {},

@@ -1,6 +1,7 @@
 //! Conversions between Python objects and the core's types, one file per kind of value.
 
 pub(crate) mod arrow;
+pub(crate) mod buffer;
 pub(crate) mod bytes;
 pub(crate) mod config;
 pub(crate) mod integer;

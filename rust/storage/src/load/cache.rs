@@ -250,21 +250,29 @@ impl LoadedCache {
     /// # Cost
     /// One system call per file.
     pub fn recheck_lengths(&self, shards: &[ShardId]) -> Result<(), StorageError> {
-        let manifest = &self.manifest;
-        let fixed = [
-            (CacheFile::Index, manifest.index.bytes),
-            (CacheFile::Metadata, manifest.metadata.bytes),
-        ];
-        let shards = shards.iter().filter_map(|shard| {
-            let seal = manifest.shards.get(shard.get() as usize)?;
-            Some((CacheFile::Shard(*shard), seal.bytes))
-        });
-        for (file, expected) in fixed.into_iter().chain(shards) {
-            if let Some(found) = self.dir.len_of(&file.path())? {
-                check_length(&self.dir, file, expected, found)?;
-            }
+        self.recheck_length(CacheFile::Index, self.manifest.index.bytes)?;
+        self.recheck_length(CacheFile::Metadata, self.manifest.metadata.bytes)?;
+        shards
+            .iter()
+            .try_for_each(|shard| self.recheck_shard(*shard))
+    }
+
+    /// The same for one shard alone.
+    ///
+    /// # Errors
+    /// As [`recheck_lengths`](Self::recheck_lengths).
+    pub fn recheck_shard(&self, shard: ShardId) -> Result<(), StorageError> {
+        match self.manifest.shards.get(shard.get() as usize) {
+            Some(seal) => self.recheck_length(CacheFile::Shard(shard), seal.bytes),
+            None => Ok(()),
         }
-        Ok(())
+    }
+
+    fn recheck_length(&self, file: CacheFile, expected: u64) -> Result<(), StorageError> {
+        match self.dir.len_of(&file.path())? {
+            Some(found) => check_length(&self.dir, file, expected, found),
+            None => Ok(()),
+        }
     }
 
     /// All metadata as Arrow batches with the manifest's schema, checked in full; shares the mapping.

@@ -1,0 +1,37 @@
+"""``ReadStats``: what a dataset has read so far."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["ReadStats"]
+
+
+@dataclass(frozen=True)
+class ReadStats:
+    """Counts since a dataset was opened, in this process.
+
+    Iterators, batches, views and random access of one dataset count together.
+
+    Attributes:
+        warm_reads: Draws whose records were in memory.
+        cold_reads: Draws whose records had to be fetched first, or all with ``mapped=False``.
+        item_reads: Samples read by identity.
+        payload_bytes: Payload bytes of all these.
+        checked_records: Records whose checksum was compared.
+        corrupt_skips: Damaged draws left out with ``on_corrupt="skip"``.
+        decode_seconds: Time spent decompressing, of all threads together.
+        wait_seconds: Time that your thread waited for the runtime's threads.
+    """
+
+    warm_reads: int
+    cold_reads: int
+    item_reads: int
+    payload_bytes: int
+    checked_records: int
+    corrupt_skips: int
+    decode_seconds: float
+    wait_seconds: float
+
+
+ReadStats.__module__ = "dataset_rt.api"
