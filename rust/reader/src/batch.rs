@@ -168,7 +168,6 @@ impl BatchIterator {
         // Payloads of this batch that no longer fitted the memory they were read into.
         let mut moved = Vec::new();
         loop {
-            let before = draft.draws.len();
             let room = self.room(&draft).map_err(aborted)?;
             let bytes = moved.len().saturating_add(room);
             let readiness = self.samples.prepare().map_err(aborted)?;
@@ -194,9 +193,7 @@ impl BatchIterator {
                 Outcome::Failed(_) => self.samples.return_last(mark),
                 Outcome::Full => {
                     self.samples.return_last(mark);
-                    if draft.draws.len() > before
-                        || self.read_alone(S::wait, mark, &mut draft, &mut moved)?
-                    {
+                    if self.read_alone(S::wait, mark, &mut draft, &mut moved)? {
                         continue;
                     }
                 }

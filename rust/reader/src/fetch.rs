@@ -63,6 +63,7 @@ impl PayloadSink for VecSink {
 }
 
 /// The cache of a draw and the index row of its sample.
+#[inline]
 pub(crate) fn locate<'a>(
     caches: &'a CacheSet,
     draw: &PlannedDraw,

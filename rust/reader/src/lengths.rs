@@ -83,13 +83,17 @@ impl LengthWatch {
             opened.recheck_lengths(&[]).map_err(cut)?;
             self.caches.insert(place, cache);
         }
-        let Ok(row) = opened.index_row(draw.sample) else {
-            return Ok(());
+        let shard = match opened.manifest().shards.len() {
+            1 => ShardId::new(0),
+            _ => match opened.index_row(draw.sample) {
+                Ok(row) => row.shard,
+                // An error of the draw itself, which comes when that is read.
+                Err(_) => return Ok(()),
+            },
         };
-        let shard = (cache, row.shard);
-        if let Err(place) = self.shards.binary_search(&shard) {
-            opened.recheck_shard(row.shard).map_err(cut)?;
-            self.shards.insert(place, shard);
+        if let Err(place) = self.shards.binary_search(&(cache, shard)) {
+            opened.recheck_shard(shard).map_err(cut)?;
+            self.shards.insert(place, (cache, shard));
         }
         Ok(())
     }
