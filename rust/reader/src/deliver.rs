@@ -92,6 +92,8 @@ pub struct SampleIterator {
     planned: u64,
     /// Draws of the next block that is read inline.
     block_draws: u64,
+    /// Blocks in a row whose pages were in memory.
+    warm_blocks: u32,
     skipped_corrupt: u64,
     tally: Tally,
 }
@@ -118,6 +120,7 @@ impl SampleIterator {
             segments: VecDeque::new(),
             planned: start,
             block_draws: FIRST_DRAWS,
+            warm_blocks: 0,
             skipped_corrupt: 0,
             tally: Tally::new(snapshot.caches().counters()),
             window,
@@ -351,9 +354,13 @@ impl SampleIterator {
             .plan(&self.progress, self.planned, end, &mut draws)?;
         // Files that were cut are not touched, not even to judge; each draw then looks for itself.
         let place = if self.lengths.are_intact(caches, &draws) {
-            judge(self.window.snapshot(), &draws)
+            judge(self.window.snapshot(), &draws, self.warm_blocks)
         } else {
             Place::Inline
+        };
+        self.warm_blocks = match place {
+            Place::Cold => 0,
+            Place::Inline | Place::Decode => self.warm_blocks.saturating_add(1),
         };
         let reading = match place {
             Place::Inline => {

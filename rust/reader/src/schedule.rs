@@ -20,6 +20,9 @@ use crate::snapshot::Snapshot;
 /// Draws of a block whose pages are looked at; the others are taken to be like them.
 const PROBES: usize = 4;
 
+/// Blocks in a row that were in memory after which one look is enough for the next: the looks are the dearest part of planning.
+const SURE_BLOCKS: u32 = 4;
+
 /// Draws of one job at most.
 const JOB_DRAWS: usize = 16;
 
@@ -37,13 +40,16 @@ pub(crate) enum Place {
     Decode,
 }
 
-/// Judges a block by its codecs and by whether a few of its pages are in memory.
-pub(crate) fn judge(snapshot: &Snapshot, block: &[PlannedDraw]) -> Place {
+/// Judges a block by its codecs and by whether a few of its pages are in memory; `warm_blocks` were in a row before it.
+pub(crate) fn judge(snapshot: &Snapshot, block: &[PlannedDraw], warm_blocks: u32) -> Place {
     let caches = snapshot.caches();
     if !snapshot.options().is_mapped {
         return Place::Cold;
     }
-    let step = (block.len() / PROBES).max(1);
+    let step = match warm_blocks >= SURE_BLOCKS {
+        true => block.len().max(1),
+        false => (block.len() / PROBES).max(1),
+    };
     let is_cold = block
         .iter()
         .step_by(step)
