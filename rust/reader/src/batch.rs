@@ -168,10 +168,14 @@ impl BatchIterator {
         // Payloads of this batch that no longer fitted the memory they were read into.
         let mut moved = Vec::new();
         loop {
+            let mut waits = false;
+            while self.samples.prepare().map_err(aborted)? == Readiness::Waiting {
+                waits = true;
+                S::wait(&mut self.samples).map_err(Unassembled::Aborted)?;
+            }
             let room = self.room(&draft).map_err(aborted)?;
             let bytes = moved.len().saturating_add(room);
-            let readiness = self.samples.prepare().map_err(aborted)?;
-            let is_long = self.is_long() || readiness == Readiness::Waiting || bytes >= LONG_BYTES;
+            let is_long = waits || self.is_long() || bytes >= LONG_BYTES;
             let mut outcome = Outcome::Complete;
             let mut data = sink
                 .make(bytes, is_long, &mut |out| {

@@ -16,7 +16,7 @@ pub(crate) struct Mark {
 }
 
 impl SampleIterator {
-    /// The next `count` draws, or as many as are left.
+    /// The next `count` draws; fewer when fewer are left, or when a cycle ends whose next one has no order yet.
     ///
     /// # Errors
     /// What the sampler answers.
@@ -30,7 +30,7 @@ impl SampleIterator {
             .iter()
             .flat_map(|segment| segment.draws.get(segment.next..).unwrap_or_default());
         draws.extend(planned.take(count));
-        if end > self.planned {
+        if end > self.planned && self.planner.is_ready(&self.progress, self.planned) {
             self.planner
                 .plan_ahead(&self.progress, self.planned, end, &mut draws)?;
         }
