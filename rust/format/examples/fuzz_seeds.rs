@@ -39,6 +39,38 @@ fn main() -> Result<(), Box<dyn Error>> {
         save(&root, "snapshot", case, &text)?;
         save(&root, "tables", case, &tables_input(&folder, &text)?)?;
     }
+    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/golden/caches");
+    for (case, code) in [
+        ("original-v2/typed-none", Some(0_u8)),
+        ("original-v2/typed-lz4", None),
+        ("original-v3/typed-none", None),
+        ("original-v3/typed-lz4", Some(1)),
+    ] {
+        let name = case.replace('/', "-");
+        let cache = golden.join(case);
+        save(
+            &root,
+            "original_manifest",
+            &name,
+            &fs::read(cache.join("manifest.json"))?,
+        )?;
+        // Both versions have the same records.
+        let Some(code) = code else { continue };
+        let index = fs::read(cache.join("index.bin"))?;
+        // Every third sample; the only shard of the target is number 0.
+        for (number, row) in index.chunks_exact(24).enumerate().step_by(3) {
+            let (shard, place) = row.split_at(8);
+            let shard = u64::from_le_bytes(shard.try_into()?);
+            let records = fs::read(cache.join(format!("shards/{shard:06}.bin")))?;
+            let input = [&[code][..], &[0; 8], place, &records].concat();
+            save(
+                &root,
+                "original_record",
+                &format!("{name}-{number:02}"),
+                &input,
+            )?;
+        }
+    }
     Ok(())
 }
 

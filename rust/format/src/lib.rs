@@ -1,6 +1,6 @@
 //! The cache format of `dataset_rt`: given bytes, a value or a located error; given a value, bytes.
 //!
-//! Owns every structure of format 1. Must not open files, start threads, read clocks or know Python.
+//! Owns every structure of format 1, and reading those of the original system. Must not open files, start threads, read clocks or know Python.
 //! Invariant: the same input gives the same bytes, for ever, and decoding any bytes ends in a value or an
 //! error that says where, with memory bounded by the input. The authority is `proto_format/FORMAT.md`.
 #![forbid(unsafe_code)]
@@ -17,6 +17,7 @@ pub mod limits;
 pub mod manifest;
 pub mod metadata;
 pub mod origin;
+pub mod original;
 pub mod record;
 pub mod snapshot;
 
@@ -36,6 +37,9 @@ pub use metadata::{
     MetadataSchema, MetadataTail, MetadataType, MetadataValue, MetadataValueRef,
 };
 pub use origin::{Origin, Timestamp, decode_origin, encode_origin};
+pub use original::{
+    OriginalManifest, OriginalRecord, OriginalShard, Sha256Digest, decode_original_manifest,
+};
 pub use record::{
     Codec, Compression, RecordHead, check_payload_bytes, check_record, decode_record, encode_record,
 };

@@ -142,6 +142,15 @@ impl FormatError {
                 format_args!("XXH3-128 {expected}"),
                 format_args!("XXH3-128 {found}"),
             ),
+            Self::Sha256Mismatch {
+                site,
+                covered_bytes,
+                expected,
+                found,
+            } => ErrorFacts::at(site, *covered_bytes).with_values(
+                format_args!("SHA-256 {expected}"),
+                format_args!("SHA-256 {found}"),
+            ),
             Self::InvalidUtf8 {
                 site,
                 covered_bytes,
@@ -188,7 +197,7 @@ impl FormatError {
                 )
             },
             Self::OriginalFormat { version } => nowhere.with_values(
-                "a cache of this system",
+                "format 1, or version 2 or 3 of the original system",
                 version.map_or_else(
                     || "one of the original system".to_owned(),
                     |number| format!("one of the original system, version {number}"),

@@ -14,6 +14,7 @@ use crate::checksum::Digest128;
 use crate::files::CacheFile;
 use crate::ids::{Checksum, RowIndex, SampleId};
 use crate::metadata::MetadataType;
+use crate::original::Sha256Digest;
 
 /// An error of another library that a finding rests on.
 pub type SharedError = Arc<dyn StdError + Send + Sync + 'static>;
@@ -102,6 +103,18 @@ pub enum FormatError {
         /// The value of the bytes there.
         found: Digest128,
     },
+    /// A SHA-256 value of the original system does not fit the bytes it covers.
+    #[error("{site}: SHA-256 of {covered_bytes} bytes is {found}, expected {expected}")]
+    Sha256Mismatch {
+        /// Start of the bytes covered.
+        site: Site,
+        /// Number of bytes covered.
+        covered_bytes: u64,
+        /// The stored value.
+        expected: Sha256Digest,
+        /// The value of the bytes there.
+        found: Sha256Digest,
+    },
     /// Text is not UTF-8.
     #[error("{site}: text of {covered_bytes} bytes is not UTF-8 after {valid_bytes} bytes")]
     InvalidUtf8 {
@@ -173,8 +186,8 @@ pub enum FormatError {
         /// The bits that are set and unknown.
         unknown_bits: u64,
     },
-    /// The manifest has no `format` key: it was written by the original system.
-    #[error("manifest.json: written by the original system (format version {version:?})")]
+    /// The manifest has no `format` key: it was written by the original system, in a version that is not read.
+    #[error("manifest.json: written by the original system in version {}, versions 2 and 3 are read", version.map_or_else(|| "unknown".to_owned(), |number| number.to_string()))]
     OriginalFormat {
         /// Its `format_version`, where that is an integer.
         version: Option<u64>,
@@ -308,6 +321,7 @@ impl FormatError {
             | Self::WrongMagic { .. }
             | Self::ChecksumMismatch { .. }
             | Self::DigestMismatch { .. }
+            | Self::Sha256Mismatch { .. }
             | Self::InvalidUtf8 { .. }
             | Self::InvalidText { .. }
             | Self::RepeatedKey { .. }

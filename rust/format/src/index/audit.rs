@@ -5,10 +5,10 @@
 //! Format text: `FORMAT.md`, "index.bin".
 
 use super::IndexRow;
-use super::row::row_site;
 use crate::error::{FormatError, Region, Site};
 use crate::files::CacheFile;
 use crate::ids::{SampleId, ShardId};
+use crate::limits::INDEX_ROW_LEN;
 
 /// Follows the rows of an index in sample order.
 #[derive(Debug)]
@@ -18,17 +18,24 @@ pub struct IndexAudit<'a> {
     offset: u64,
     shard_is_empty: bool,
     payload_bytes: u64,
+    row_bytes: u64,
 }
 
 impl<'a> IndexAudit<'a> {
     /// Starts before the first row; `shard_bytes` are the lengths of the shards in order.
     pub const fn new(shard_bytes: &'a [u64]) -> Self {
+        Self::with_row_bytes(shard_bytes, INDEX_ROW_LEN)
+    }
+
+    /// The same for an index whose rows have another length, in bytes.
+    pub const fn with_row_bytes(shard_bytes: &'a [u64], row_bytes: u64) -> Self {
         Self {
             shard_bytes,
             shard: 0,
             offset: 0,
             shard_is_empty: true,
             payload_bytes: 0,
+            row_bytes,
         }
     }
 
@@ -42,14 +49,14 @@ impl<'a> IndexAudit<'a> {
         let shard = row.shard.get() as usize;
         if shard != self.shard {
             self.check_full()?;
-            expect(sample, "shard", self.shard as u64 + 1, shard as u64)?;
+            self.expect(sample, "shard", self.shard as u64 + 1, shard as u64)?;
             if self.shard_is_empty {
-                return expect(sample, "shard", self.shard as u64, shard as u64);
+                return self.expect(sample, "shard", self.shard as u64, shard as u64);
             }
             self.shard = shard;
             self.offset = 0;
         }
-        expect(sample, "offset", self.offset, row.offset_bytes)?;
+        self.expect(sample, "offset", self.offset, row.offset_bytes)?;
         let bytes = self.shard_bytes.get(shard).copied().unwrap_or(0);
         row.check_within(sample, bytes)?;
         self.offset = self.offset.saturating_add(u64::from(row.stored_bytes));
@@ -99,21 +106,23 @@ impl<'a> IndexAudit<'a> {
             found: self.offset,
         })
     }
-}
 
-fn expect(
-    sample: SampleId,
-    field: &'static str,
-    expected: u64,
-    found: u64,
-) -> Result<(), FormatError> {
-    if expected == found {
-        return Ok(());
+    fn expect(
+        &self,
+        sample: SampleId,
+        field: &'static str,
+        expected: u64,
+        found: u64,
+    ) -> Result<(), FormatError> {
+        if expected == found {
+            return Ok(());
+        }
+        let offset = sample.get().saturating_mul(self.row_bytes);
+        Err(FormatError::Mismatch {
+            site: Site::new(CacheFile::Index, Region::IndexRow, offset).about(sample),
+            field,
+            expected,
+            found,
+        })
     }
-    Err(FormatError::Mismatch {
-        site: row_site(sample),
-        field,
-        expected,
-        found,
-    })
 }

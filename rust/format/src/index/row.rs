@@ -135,7 +135,7 @@ impl IndexRow {
     }
 }
 
-pub(super) fn row_site(sample: SampleId) -> Site {
+fn row_site(sample: SampleId) -> Site {
     let offset = sample.get().saturating_mul(INDEX_ROW_LEN);
     Site::new(CacheFile::Index, Region::IndexRow, offset).about(sample)
 }

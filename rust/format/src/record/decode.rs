@@ -22,7 +22,7 @@ use crate::index::IndexRow;
 /// One hash pass over the stored bytes.
 #[inline]
 pub fn check_record(sample: SampleId, row: &IndexRow, stored: &[u8]) -> Result<(), FormatError> {
-    check_length(sample, row, stored)?;
+    row.check_length(sample, stored.len() as u64)?;
     let found = record_checksum(sample, stored);
     if found == row.checksum {
         return Ok(());
@@ -71,7 +71,7 @@ fn decode_exact(
     stored: &[u8],
     out: &mut [u8],
 ) -> Result<(), FormatError> {
-    check_length(sample, row, stored)?;
+    row.check_length(sample, stored.len() as u64)?;
     let site = record_site(sample, row);
     let held = match row.codec {
         Codec::Raw if stored.len() == out.len() => {
@@ -96,16 +96,23 @@ fn decode_exact(
     })
 }
 
-#[inline]
-fn check_length(sample: SampleId, row: &IndexRow, stored: &[u8]) -> Result<(), FormatError> {
-    if stored.len() as u64 == u64::from(row.stored_bytes) {
-        return Ok(());
+impl IndexRow {
+    /// Checks that there are exactly the stored bytes that the row says.
+    ///
+    /// # Errors
+    ///
+    /// [`FormatError::Truncated`], located at the record.
+    #[inline]
+    pub fn check_length(&self, sample: SampleId, found_bytes: u64) -> Result<(), FormatError> {
+        if found_bytes == u64::from(self.stored_bytes) {
+            return Ok(());
+        }
+        Err(FormatError::Truncated {
+            site: record_site(sample, self),
+            expected_bytes: u64::from(self.stored_bytes),
+            found_bytes,
+        })
     }
-    Err(FormatError::Truncated {
-        site: record_site(sample, row),
-        expected_bytes: u64::from(row.stored_bytes),
-        found_bytes: stored.len() as u64,
-    })
 }
 
 fn record_site(sample: SampleId, row: &IndexRow) -> Site {

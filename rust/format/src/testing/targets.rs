@@ -3,19 +3,21 @@
 //! Owns what must hold whatever a decoder is given. Run by `rust/fuzz` and, over the saved corpus and seeded
 //! edits of it, by ordinary tests. Invariant: a target panics only when a promise of the format is broken.
 
+use dataset_rt_format::original::check_envelope;
 use dataset_rt_format::snapshot::{OrderSections, TableSections, decode_handle, encode_handle};
 use dataset_rt_format::{
-    BlockTable, Checksum, Codec, Digest128, FormatError, IndexAudit, IndexRow, IndexView,
-    MetadataColumn, MetadataLayout, MetadataSchema, MetadataType, MetadataValueRef, SampleId,
-    ShardId, block_checksum, check_record, decode_manifest, decode_origin, decode_record,
-    encode_index_row, encode_manifest, encode_origin, record_checksum,
+    BlockTable, Checksum, Codec, Compression, Digest128, FormatError, IndexAudit, IndexRow,
+    IndexView, MetadataColumn, MetadataLayout, MetadataSchema, MetadataType, MetadataValueRef,
+    OriginalManifest, OriginalRecord, OriginalShard, SampleId, Sha256Digest, ShardId,
+    block_checksum, check_record, decode_manifest, decode_origin, decode_original_manifest,
+    decode_record, encode_index_row, encode_manifest, encode_origin, record_checksum,
 };
 
 /// A target and the folder of its corpus.
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All targets.
-pub const TARGETS: [Target; 7] = [
+pub const TARGETS: [Target; 9] = [
     ("manifest", manifest),
     ("origin", origin),
     ("blocks", blocks),
@@ -23,6 +25,8 @@ pub const TARGETS: [Target; 7] = [
     ("metadata", metadata),
     ("record_lz4", record_lz4),
     ("snapshot", snapshot),
+    ("original_manifest", original_manifest),
+    ("original_record", original_record),
 ];
 
 /// `manifest.json`, as it is and under a checksum that fits.
@@ -92,9 +96,15 @@ pub fn metadata(data: &[u8]) {
     let Some((schema, batch_ends, file)) = metadata_head(data) else {
         return;
     };
+    let rows = batch_ends.last().copied().unwrap_or(0);
+    let unlisted = MetadataLayout::open_unlisted(&schema, rows, file.len() as u64, file);
     let Ok(layout) = MetadataLayout::open(&schema, &batch_ends, file.len() as u64, file) else {
         return;
     };
+    if let Ok(unlisted) = unlisted {
+        assert_eq!(unlisted.row_count(), rows);
+        assert_eq!(unlisted.batch_count(), layout.batch_count());
+    }
     let buffer = arrow_buffer::Buffer::from(file.to_vec());
     let mut first = 0;
     for (number, end) in batch_ends.iter().enumerate() {
@@ -108,6 +118,8 @@ pub fn metadata(data: &[u8]) {
             };
             for column in 0..schema.len() {
                 let value = row.value(column);
+                let is_marked = row.check_validity(column).is_ok();
+                assert!(batch.is_err() || is_marked);
                 // Whoever accepts a whole batch accepts each of its values.
                 assert!(batch.is_err() || value.is_ok());
                 if let Ok(MetadataValueRef::String(text)) = value {
@@ -177,6 +189,67 @@ pub fn record_lz4(data: &[u8]) {
     row.checksum = Checksum::new(row.checksum.get() ^ 1);
     let refused = check_record(sample, &row, stored);
     assert!(matches!(refused, Err(FormatError::ChecksumMismatch { .. })));
+}
+
+/// A manifest of the original system.
+pub fn original_manifest(data: &[u8]) {
+    if let Ok(manifest) = decode_original_manifest(data) {
+        assert!(matches!(manifest.version, 2 | 3));
+        assert_eq!(manifest.index_bytes() / 24, manifest.sample_count);
+        assert!(manifest.sample_count > 0 && !manifest.shards.is_empty());
+        let _ = (manifest.content_digest(), manifest.payload_bytes());
+    }
+}
+
+/// A shard of the original system after its codec and the 24 bytes of an index row.
+pub fn original_record(data: &[u8]) {
+    let Some(([code, row @ ..], shard)) = data.split_first_chunk::<25>() else {
+        return;
+    };
+    let sha256 = Sha256Digest::from_bytes([0; 32]);
+    let listed = OriginalShard {
+        bytes: shard.len() as u64,
+        payload_bytes: 0,
+        compression: if code & 1 == 1 {
+            Compression::Lz4
+        } else {
+            Compression::None
+        },
+        sha256,
+    };
+    let manifest = OriginalManifest {
+        version: 3,
+        source_name: String::new(),
+        sample_count: 8,
+        schema: MetadataSchema::default(),
+        index: sha256,
+        metadata: sha256,
+        shards: vec![listed],
+    };
+    let sample = SampleId::new(7);
+    let Ok(record) = OriginalRecord::decode(&manifest, sample, row) else {
+        return;
+    };
+    let at = |offset: u64| usize::try_from(offset).expect("within the shard");
+    let whole = &shard[at(record.offset_bytes)..][..record.bytes as usize];
+    // A range beyond the shard would panic here.
+    let read = |offset: u64, out: &mut [u8]| {
+        out.copy_from_slice(&shard[at(offset)..][..out.len()]);
+        Ok::<(), FormatError>(())
+    };
+    let Ok(row) = record.payload_row(read) else {
+        return;
+    };
+    let stored = &whole[whole.len() - row.stored_bytes as usize..];
+    assert_eq!(row.end_bytes(), record.whole_row().end_bytes());
+    assert!(u64::from(row.raw_bytes) <= 255 * stored.len() as u64);
+    let _ = check_envelope(&record, &row, whole);
+    let mut out = vec![0xa5; row.raw_bytes as usize];
+    match decode_record(sample, &row, stored, &mut out) {
+        Ok(()) if row.codec == Codec::Raw => assert_eq!(out, stored),
+        Ok(()) => assert_eq!(plain_lz4(stored, out.len()), Some(out)),
+        Err(_) => assert!(out.iter().all(|byte| *byte == 0)),
+    }
 }
 
 /// The LZ4 block format, byte by byte, as `FORMAT.md` has it.

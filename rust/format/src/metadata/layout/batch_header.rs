@@ -45,12 +45,35 @@ pub(super) fn decode_batch_header<S: ByteSource + ?Sized>(
     Ok(columns)
 }
 
+/// The rows that the header of a batch declares, where no other file says them.
+pub(super) fn declared_rows<S: ByteSource + ?Sized>(
+    place: &BatchPlace,
+    source: &S,
+) -> Result<u64, S::Error> {
+    let bytes = source.bytes(place.header_offset, place.header_bytes)?;
+    Ok(batch_of(place, &bytes)?.1.length().cast_unsigned())
+}
+
 fn check_header(
     kinds: &[ColumnKind],
     rows: u64,
     place: &BatchPlace,
     bytes: &[u8],
 ) -> Result<Box<[ColumnPlace]>, FormatError> {
+    let (site, batch) = batch_of(place, bytes)?;
+    equal(site, "batch rows", rows, batch.length().cast_unsigned())?;
+    if batch.compression().is_some() {
+        return Err(out_of_range(site, "body compression", 0, 0, 1));
+    }
+    check_nodes(kinds, rows, site, &batch)?;
+    place_buffers(kinds, rows, place, site, &batch)
+}
+
+/// The flatbuffer of a batch header, verified and compared with the footer.
+fn batch_of<'a>(
+    place: &BatchPlace,
+    bytes: &'a [u8],
+) -> Result<(Site, RecordBatch<'a>), FormatError> {
     let site = Site::new(
         CacheFile::Metadata,
         Region::BatchHeader,
@@ -95,12 +118,7 @@ fn check_header(
         let found = u64::from(message.header_type().0);
         return Err(out_of_range(site, "message type", 3, 3, found));
     };
-    equal(site, "batch rows", rows, batch.length().cast_unsigned())?;
-    if batch.compression().is_some() {
-        return Err(out_of_range(site, "body compression", 0, 0, 1));
-    }
-    check_nodes(kinds, rows, site, &batch)?;
-    place_buffers(kinds, rows, place, site, &batch)
+    Ok((site, batch))
 }
 
 fn check_nodes(

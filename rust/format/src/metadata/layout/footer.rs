@@ -1,7 +1,7 @@
 //! The footer of `metadata.arrow`: schema and batch places.
 //!
 //! Owns the comparison of the footer with manifest and block table. Must not read batches. Invariant: every
-//! accepted batch lies within the file and has the rows that `blocks.bin` says.
+//! accepted batch lies within the file.
 //! Format text: `FORMAT.md`, "metadata.arrow".
 
 use arrow_ipc::{Endianness, Field, Footer, MetadataVersion, Precision, Type, root_as_footer};
@@ -43,9 +43,10 @@ pub(super) struct FooterParts {
     pub(super) places: Vec<BatchPlace>,
 }
 
+/// Without `batch_count` any number of batches will do.
 pub(super) fn decode_footer<S: ByteSource + ?Sized>(
     schema: &MetadataSchema,
-    batch_count: usize,
+    batch_count: Option<usize>,
     file_bytes: u64,
     source: &S,
 ) -> Result<FooterParts, S::Error> {
@@ -96,7 +97,7 @@ pub(super) fn decode_footer<S: ByteSource + ?Sized>(
 
 fn check_footer(
     schema: &MetadataSchema,
-    batch_count: usize,
+    batch_count: Option<usize>,
     footer_offset: u64,
     bytes: &[u8],
 ) -> Result<FooterParts, FormatError> {
@@ -202,20 +203,23 @@ fn describe(field: &Field<'_>) -> String {
 }
 
 fn check_places(
-    batch_count: usize,
+    batch_count: Option<usize>,
     site: Site,
     footer_offset: u64,
     footer: &Footer<'_>,
 ) -> Result<Vec<BatchPlace>, FormatError> {
     let blocks = footer.recordBatches();
     let found = blocks.map_or(0, |list| list.len());
-    if found != batch_count {
-        return Err(FormatError::Mismatch {
-            site,
-            field: "record batches",
-            expected: batch_count as u64,
-            found: found as u64,
-        });
+    match batch_count {
+        Some(expected) if expected != found => {
+            return Err(FormatError::Mismatch {
+                site,
+                field: "record batches",
+                expected: expected as u64,
+                found: found as u64,
+            });
+        }
+        _ => {}
     }
     let mut places = Vec::with_capacity(found);
     for block in blocks.iter().flat_map(|list| list.iter()) {

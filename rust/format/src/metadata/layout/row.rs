@@ -92,6 +92,24 @@ impl<'a, S: ByteSource + ?Sized> MetadataRow<'a, S> {
         }
     }
 
+    /// Checks that the value of a column is marked as valid, where the file has marks. Reading values does not need it.
+    ///
+    /// # Errors
+    ///
+    /// [`FormatError::OutOfRange`] for a mark that is 0; as for [`Self::value`].
+    pub fn check_validity(&self, column: usize) -> Result<(), S::Error> {
+        let validity = self.columns.get(column).map(|place| place.validity);
+        let Some(Span { offset, bytes: 1.. }) = validity else {
+            return Ok(());
+        };
+        let offset = offset + self.at / 8;
+        let [byte] = self.source.array::<1>(offset)?;
+        match byte >> (self.at % 8) & 1 {
+            1 => Ok(()),
+            _ => Err(out_of_range(self.site(offset), "validity bit", 1, 1, 0).into()),
+        }
+    }
+
     #[inline]
     fn text(&self, text: &Span, start: i64, end: i64) -> Result<MetadataValueRef<'a>, S::Error> {
         // Negative offsets are beyond any buffer here.

@@ -6,10 +6,11 @@
 
 use std::sync::OnceLock;
 
-use super::batch_header::{ColumnPlace, decode_batch_header};
+use super::batch_header::{ColumnPlace, declared_rows, decode_batch_header};
 use super::footer::{BatchPlace, ColumnKind, FooterParts, decode_footer};
 use super::{ByteSource, MetadataRow};
-use crate::error::FormatError;
+use crate::error::{FormatError, Region, Site};
+use crate::files::CacheFile;
 use crate::ids::SampleId;
 use crate::limits::BATCH_ROWS;
 use crate::metadata::MetadataSchema;
@@ -46,7 +47,51 @@ impl MetadataLayout {
         source: &S,
     ) -> Result<Self, S::Error> {
         let FooterParts { kinds, places } =
-            decode_footer(schema, batch_ends.len(), file_bytes, source)?;
+            decode_footer(schema, Some(batch_ends.len()), file_bytes, source)?;
+        Ok(Self::of_parts(kinds, places, batch_ends))
+    }
+
+    /// Reads the footer of a file whose row ends stand in its batch headers alone, and compares it with the schema.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Self::open`]; [`FormatError::Mismatch`] where the batches have not `row_count` rows together.
+    ///
+    /// # Cost
+    ///
+    /// O(columns + batches) time and memory; reads each batch's header.
+    pub fn open_unlisted<S: ByteSource + ?Sized>(
+        schema: &MetadataSchema,
+        row_count: u64,
+        file_bytes: u64,
+        source: &S,
+    ) -> Result<Self, S::Error> {
+        let FooterParts { kinds, places } = decode_footer(schema, None, file_bytes, source)?;
+        let mut batch_ends = Vec::with_capacity(places.len());
+        let mut end = 0_u64;
+        for place in &places {
+            end = end.saturating_add(declared_rows(place, source)?);
+            batch_ends.push(end);
+        }
+        if end != row_count {
+            let site = Site::new(CacheFile::Metadata, Region::Footer, 0);
+            return Err(FormatError::Mismatch {
+                site,
+                field: "metadata rows",
+                expected: row_count,
+                found: end,
+            }
+            .into());
+        }
+        let layout = Self::of_parts(kinds, places, &batch_ends);
+        // What a header declares about its columns is compared now, as nothing else vouches for it.
+        for batch in &layout.batches {
+            layout.columns(batch, source)?;
+        }
+        Ok(layout)
+    }
+
+    fn of_parts(kinds: Vec<ColumnKind>, places: Vec<BatchPlace>, batch_ends: &[u64]) -> Self {
         let starts = std::iter::once(&0).chain(batch_ends);
         let batches = places.into_iter().zip(starts.zip(batch_ends));
         let batches = batches.map(|(place, (start, end))| Batch {
@@ -55,10 +100,10 @@ impl MetadataLayout {
             place,
             columns: OnceLock::new(),
         });
-        Ok(Self {
+        Self {
             kinds,
             batches: batches.collect(),
-        })
+        }
     }
 
     /// Number of record batches.

@@ -124,6 +124,30 @@ fn values_borrowed_and_read_are_those_that_were_pushed() {
 }
 
 #[test]
+fn row_ends_come_from_batch_headers_where_nothing_lists_them() {
+    let file = typed_file();
+    let bytes = file.len() as u64;
+    let open_with =
+        |rows| MetadataLayout::open_unlisted(&typed_schema(), rows, bytes, file.as_slice());
+    let layout = open_with(5).unwrap();
+    assert_eq!((layout.row_count(), layout.batch_count()), (5, 2));
+    for (number, expected) in [(2, "abc"), (3, "🧪"), (4, "last")] {
+        let row = layout.row(SampleId::new(number), file.as_slice()).unwrap();
+        assert_eq!(row.value(3).unwrap(), MetadataValueRef::from(expected));
+    }
+    for rows in [0, 4, 6, u64::MAX] {
+        assert!(matches!(
+            open_with(rows),
+            Err(FormatError::Mismatch {
+                field: "metadata rows",
+                found: 5,
+                ..
+            })
+        ));
+    }
+}
+
+#[test]
 fn rows_and_columns_beyond_the_last_are_absent() {
     let file = typed_file();
     let layout = open(&file).unwrap();
@@ -397,6 +421,20 @@ fn validity_of_ones_is_read_and_a_zero_in_it_refused_with_the_batch() {
             .value(0)
             .is_ok()
     );
+    let mark = |file: &[u8], row| {
+        let row = layout.row(SampleId::new(row), file).unwrap();
+        row.check_validity(0)
+    };
+    assert!(mark(&file, 0).is_ok());
+    match mark(&file, 1).unwrap_err() {
+        FormatError::OutOfRange { site, field, .. } => {
+            assert_eq!(
+                (field, site.sample),
+                ("validity bit", Some(SampleId::new(1)))
+            );
+        }
+        other => panic!("{other:?}"),
+    }
     let refused = layout.record_batch(0, &arrow, &Buffer::from(file.clone()));
     assert!(matches!(
         refused,
@@ -407,6 +445,7 @@ fn validity_of_ones_is_read_and_a_zero_in_it_refused_with_the_batch() {
         })
     ));
     file[usize::try_from(place.validity.offset).unwrap()] |= 2;
+    assert!(mark(&file, 1).is_ok());
     let batch = layout.record_batch(0, &arrow, &Buffer::from(file)).unwrap();
     assert_eq!(batch.column(0).null_count(), 0);
 }
