@@ -112,7 +112,7 @@ fn held_version(path: &Path) -> Option<usize> {
     let cache = Arc::new(LoadedCache::open(&Disk::new(), path, OpenOptions::default()).unwrap());
     let version: usize = cache
         .manifest()
-        .source
+        .source()
         .version
         .as_ref()
         .unwrap()

@@ -42,14 +42,6 @@ impl CoreError {
         Self::new(ErrorKind::InvalidInput, facts, message)
     }
 
-    /// A finished cache that was not to be reused.
-    pub(crate) fn exists(path: &std::path::Path) -> Self {
-        let message = format!("{} is a finished cache already", path.display());
-        let mut facts = ErrorFacts::default();
-        facts.path = Some(path.to_owned());
-        Self::new(ErrorKind::AlreadyExists, facts, message)
-    }
-
     /// A part of a saved state that can't be used.
     pub(crate) fn state(key: &str, found: &str, expected: &str) -> Self {
         let message = format!("the state's {key} is {found}, expected {expected}");

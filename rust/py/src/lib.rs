@@ -19,6 +19,7 @@ mod results;
 mod runtime;
 mod sample;
 mod source;
+mod tools;
 mod window;
 mod write;
 mod write_many;
@@ -46,6 +47,8 @@ mod _native {
     use crate::processes::{WriteProgress, sweep_temporaries, write_profile};
     #[pymodule_export]
     use crate::runtime::Runtime;
+    #[pymodule_export]
+    use crate::tools::{convert, inspect, verify};
     #[pymodule_export]
     use crate::window::Window;
 

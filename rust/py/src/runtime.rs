@@ -10,6 +10,7 @@ use dataset_rt_reader::{
     CacheSet, ClaimedWindow, Dataset as CoreDataset, Snapshot, check_schema, open_cache, open_dump,
     open_shared,
 };
+use dataset_rt_storage::StorageError;
 use dataset_rt_storage::load::LoadedCache;
 use pyo3::prelude::*;
 
@@ -67,14 +68,8 @@ impl Runtime {
 impl Runtime {
     #[new]
     fn new(num_workers: &Bound<'_, PyAny>) -> Result<Self, CoreError> {
-        let refused = || CoreError::option("num_workers", num_workers, "an integer from 1 to 1024");
-        let workers =
-            usize::try_from(whole_number("num_workers", num_workers)?).unwrap_or(usize::MAX);
-        if workers == 0 || workers > MAX_WORKERS {
-            return Err(refused());
-        }
         Ok(Self {
-            pool: WorkerPool::new(workers)?,
+            pool: worker_pool(num_workers)?,
             opened: Mutex::new(None),
         })
     }
@@ -190,8 +185,8 @@ impl Runtime {
             let fits = opened.and_then(|cache| match caches.first() {
                 Some(first) => match check_schema(
                     cache.path(),
-                    &first.manifest().schema,
-                    &cache.manifest().schema,
+                    first.manifest().schema(),
+                    cache.manifest().schema(),
                 ) {
                     Ok(()) => Ok(cache),
                     Err(error) => Err(Failure::Value(CoreError::from(error).into_pyerr())),
@@ -236,6 +231,19 @@ impl Runtime {
         })?;
         Ok(Window::new(window))
     }
+}
+
+/// A pool of that many threads.
+///
+/// # Errors
+/// `InvalidConfigError` for a number out of range, `TypeError` for no integer.
+pub(crate) fn worker_pool(num_workers: &Bound<'_, PyAny>) -> Result<Arc<WorkerPool>, CoreError> {
+    let workers = usize::try_from(whole_number("num_workers", num_workers)?).unwrap_or(usize::MAX);
+    if workers == 0 || workers > MAX_WORKERS {
+        let expected = "an integer from 1 to 1024";
+        return Err(CoreError::option("num_workers", num_workers, expected));
+    }
+    Ok(WorkerPool::new(workers)?)
 }
 
 fn outcome_value<'py>(

@@ -74,24 +74,37 @@ pub(crate) struct SourceProfile {
 #[derive(Clone, Default)]
 pub(crate) struct Signals {
     raised: Arc<Mutex<Option<PyErr>>>,
-    report: Option<Arc<Report>>,
+    look: Option<Arc<Look>>,
 }
+
+/// What else is done at each look; what it raises is raised as a signal is.
+type Look = dyn Fn(Python<'_>) -> PyResult<()> + Send + Sync;
 
 impl Signals {
     /// Signals of a wait that a watcher, if there is one, is to take for a sign of life.
     fn of_write(report: Option<Arc<Report>>) -> Self {
+        match report {
+            Some(report) => Self::with_look(move |py| report.repeat(py)),
+            None => Self::default(),
+        }
+    }
+
+    /// Signals of a wait in which something else is to be done now and then.
+    pub(crate) fn with_look(
+        look: impl Fn(Python<'_>) -> PyResult<()> + Send + Sync + 'static,
+    ) -> Self {
         Self {
-            report,
+            look: Some(Arc::new(look)),
             ..Self::default()
         }
     }
 
     /// The core's way to ask.
     pub(crate) fn check(&self) -> InterruptCheck {
-        let (raised, report) = (Arc::clone(&self.raised), self.report.clone());
+        let (raised, more) = (Arc::clone(&self.raised), self.look.clone());
         let look = move |py: Python<'_>| {
             py.check_signals()?;
-            report.as_ref().map_or(Ok(()), |report| report.repeat(py))
+            more.as_ref().map_or(Ok(()), |more| more(py))
         };
         InterruptCheck::new(move || match Python::attach(&look) {
             Ok(()) => false,

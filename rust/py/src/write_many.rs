@@ -255,7 +255,9 @@ impl SourceState {
 pub(crate) fn accept(py: Python<'_>, written: Written, reuse: bool) -> Result<Written, Failure> {
     match written {
         Written::Found(found) if !reuse => {
-            Err(Failure::of(py, CoreError::exists(&found.path).into_pyerr()))
+            let path = found.path;
+            let error = CoreError::from(StorageError::AlreadyFinished { path });
+            Err(Failure::of(py, error.into_pyerr()))
         }
         written => Ok(written),
     }

@@ -7,7 +7,7 @@ use dataset_rt_sampler::StreamState;
 
 use crate::deliver::{Mark, Readiness, SampleIterator};
 use crate::error::ReaderError;
-use crate::fetch::{Undelivered, VecSink, locate};
+use crate::fetch::{Undelivered, VecSink, cache_of};
 use crate::plan::PlannedDraw;
 use crate::window::ClaimedWindow;
 
@@ -228,8 +228,8 @@ impl BatchIterator {
         // A row that can't be read is an error of its draw: it comes when that is read.
         let bytes = draws
             .iter()
-            .filter_map(|draw| locate(caches, draw).ok())
-            .map(|(_, row)| u64::from(row.raw_bytes))
+            .filter_map(|draw| cache_of(caches, draw).ok()?.index_row(draw.sample).ok())
+            .map(|row| u64::from(row.raw_bytes))
             .sum::<u64>();
         Ok(usize::try_from(bytes).unwrap_or(usize::MAX))
     }

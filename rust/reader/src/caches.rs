@@ -38,10 +38,10 @@ impl CacheSet {
             .first()
             .ok_or(ReaderError::NoCaches)?
             .manifest()
-            .schema
+            .schema()
             .clone();
         for cache in &caches {
-            check_schema(cache.path(), &schema, &cache.manifest().schema)?;
+            check_schema(cache.path(), &schema, cache.manifest().schema())?;
         }
         let identity = Arc::new(Identity::new(
             caches.iter().map(|cache| cache.sample_count()),
@@ -52,7 +52,7 @@ impl CacheSet {
         }
         let may_hold_compressed = caches
             .iter()
-            .any(|cache| cache.manifest().compression != Compression::None);
+            .any(|cache| cache.manifest().compression() != Compression::None);
         Ok(Self {
             identity,
             schema,

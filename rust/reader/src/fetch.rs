@@ -62,23 +62,16 @@ impl PayloadSink for VecSink {
     }
 }
 
-/// The cache of a draw and the index row of its sample.
+/// The cache of a draw.
 #[inline]
-pub(crate) fn locate<'a>(
+pub(crate) fn cache_of<'a>(
     caches: &'a CacheSet,
     draw: &PlannedDraw,
-) -> Result<(&'a LoadedCache, IndexRow), ReaderError> {
-    let cache = caches.get(draw.cache).ok_or(ReaderError::NoSuchSample {
+) -> Result<&'a LoadedCache, ReaderError> {
+    caches.get(draw.cache).ok_or(ReaderError::NoSuchSample {
         cache: draw.cache,
         sample: draw.sample,
-    })?;
-    let row = cache
-        .index_row(draw.sample)
-        .map_err(|source| ReaderError::Cache {
-            cache: draw.cache,
-            source,
-        })?;
-    Ok((cache, row))
+    })
 }
 
 /// Reads one payload in the caller's thread; time spent decoding is added to `decode_time`.
@@ -92,11 +85,12 @@ pub(crate) fn fetch<S: PayloadSink>(
     sink: &mut S,
     decode_time: &mut Duration,
 ) -> Result<S::Payload, Undelivered<S::Error>> {
-    let (cache, row) = locate(caches, draw)?;
+    let cache = cache_of(caches, draw)?;
     let in_cache = |source| ReaderError::Cache {
         cache: draw.cache,
         source,
     };
+    let row = cache.index_row(draw.sample).map_err(in_cache)?;
     let stored = cache.record_bytes(draw.sample, &row).map_err(in_cache)?;
     if row.codec == Codec::Lz4 {
         let begun = Instant::now();

@@ -83,10 +83,10 @@ impl LengthWatch {
             opened.recheck_lengths(&[]).map_err(cut)?;
             self.caches.insert(place, cache);
         }
-        let shard = match opened.manifest().shards.len() {
+        let shard = match opened.manifest().shard_count() {
             1 => ShardId::new(0),
-            _ => match opened.index_row(draw.sample) {
-                Ok(row) => row.shard,
+            _ => match opened.record_place(draw.sample) {
+                Ok(place) => place.shard,
                 // An error of the draw itself, which comes when that is read.
                 Err(_) => return Ok(()),
             },

@@ -7,12 +7,12 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::Duration;
 
-use dataset_rt_format::Codec;
 use dataset_rt_pool::{CancelToken, OrderedWindow, PoolError, WorkerPool};
+use dataset_rt_storage::load::{LoadedCache, RecordPlace};
 
 use crate::caches::CacheSet;
 use crate::error::ReaderError;
-use crate::fetch::{Undelivered, VecSink, fetch, locate};
+use crate::fetch::{Undelivered, VecSink, cache_of, fetch};
 use crate::lengths::LengthWatch;
 use crate::plan::PlannedDraw;
 use crate::snapshot::Snapshot;
@@ -53,7 +53,7 @@ pub(crate) fn judge(snapshot: &Snapshot, block: &[PlannedDraw], warm_blocks: u32
     let is_cold = block
         .iter()
         .step_by(step)
-        .any(|draw| locate(caches, draw).is_ok_and(|(cache, row)| !cache.is_resident(&row)));
+        .any(|draw| locate(caches, draw).is_some_and(|(cache, place)| !cache.is_resident(&place)));
     if is_cold {
         return Place::Cold;
     }
@@ -63,10 +63,8 @@ pub(crate) fn judge(snapshot: &Snapshot, block: &[PlannedDraw], warm_blocks: u32
     let mut decoded_bytes = 0;
     for draw in block {
         // A row that can't be read is an error of its draw, wherever that is read.
-        if let Ok((_, row)) = locate(caches, draw)
-            && row.codec == Codec::Lz4
-        {
-            decoded_bytes += u64::from(row.raw_bytes);
+        if let Some((_, place)) = locate(caches, draw) {
+            decoded_bytes += u64::from(place.decoded_bytes);
             if decoded_bytes > INLINE_DECODE_BYTES {
                 return Place::Decode;
             }
@@ -140,8 +138,8 @@ impl Prefetch {
     /// [`PoolError`] when no job could be submitted.
     pub(crate) fn submit(&mut self, draws: &[PlannedDraw]) -> Result<(), PoolError> {
         for draw in draws {
-            if let Ok((cache, row)) = locate(&self.caches, draw) {
-                cache.will_need(&row);
+            if let Some((cache, place)) = locate(&self.caches, draw) {
+                cache.will_need(&place);
             }
         }
         let (caches, draws, verifies) = (Arc::clone(&self.caches), draws.to_vec(), self.verifies);
@@ -158,6 +156,12 @@ impl Prefetch {
     pub(crate) fn reset(&mut self) {
         self.jobs = OrderedWindow::new(&self.pool, self.capacity, &CancelToken::new());
     }
+}
+
+/// The cache of a draw and where its record is, if that can be told.
+fn locate<'a>(caches: &'a CacheSet, draw: &PlannedDraw) -> Option<(&'a LoadedCache, RecordPlace)> {
+    let cache = cache_of(caches, draw).ok()?;
+    Some((cache, cache.record_place(draw.sample).ok()?))
 }
 
 fn fetch_block(caches: &CacheSet, draws: &[PlannedDraw], verifies: bool) -> FetchedBlock {

@@ -47,13 +47,13 @@ pub enum StorageError {
         finding: Box<FormatError>,
     },
     /// A file that the manifest lists is not there.
-    #[error("cache {}: {file} of {expected_bytes} bytes is missing", cache.display())]
+    #[error("cache {}: {file} is missing", cache.display())]
     MissingFile {
         /// The cache.
         cache: PathBuf,
         /// The file.
         file: CacheFile,
-        /// Its length in the manifest.
+        /// Its length in the manifest; 0 where the manifest does not say it.
         expected_bytes: u64,
     },
     /// The path holds no manifest, so no finished cache.
@@ -86,6 +86,12 @@ pub enum StorageError {
     NoSamples {
         /// The source.
         source_name: String,
+    },
+    /// A finished cache has the name of the cache to be written.
+    #[error("{} is a finished cache already", path.display())]
+    AlreadyFinished {
+        /// The cache.
+        path: PathBuf,
     },
     /// Something that is not a finished cache has the name of the cache to be written.
     #[error("{}: exists and is not a finished cache", path.display())]
@@ -208,7 +214,7 @@ impl StorageError {
             | Self::NoSamples { .. }
             | Self::InvalidOption { .. }
             | Self::ExposedFolder { .. } => ErrorKind::InvalidInput,
-            Self::Occupied { .. } => ErrorKind::AlreadyExists,
+            Self::AlreadyFinished { .. } | Self::Occupied { .. } => ErrorKind::AlreadyExists,
             Self::SourceVersion { .. } => ErrorKind::UnsupportedVersion,
             Self::WriterFailed => ErrorKind::Internal,
             Self::Cancelled => ErrorKind::Cancelled,
@@ -248,6 +254,7 @@ impl StorageError {
             Self::Io { path, .. }
             | Self::NameNotDurable { path, .. }
             | Self::NoManifest { path }
+            | Self::AlreadyFinished { path }
             | Self::Occupied { path }
             | Self::ExposedFolder { path, .. }
             | Self::SourceVersion { path, .. } => Some(path),

@@ -30,7 +30,10 @@ impl StorageError {
                 expected_bytes,
                 ..
             } => {
-                facts = facts.with_values(format_args!("{expected_bytes} bytes"), "no such file");
+                facts = match expected_bytes {
+                    0 => facts.with_values("a file", "no such file"),
+                    bytes => facts.with_values(format_args!("{bytes} bytes"), "no such file"),
+                };
                 facts.file = Some(file.path());
                 if let CacheFile::Shard(shard) = file {
                     facts.shard = Some(shard.get());

@@ -7,17 +7,23 @@
 //! Format text: `FORMAT.md`.
 #![deny(unsafe_code)]
 
+mod convert;
 pub mod durable;
 mod error;
 mod facts;
 mod interrupt;
 pub mod load;
+mod original;
 mod read;
 pub mod write;
 
+pub use convert::{Conversion, ConvertProgress};
 pub use error::{Effect, StorageError};
 pub use interrupt::{CHECK_INTERVAL, InterruptCheck};
-pub use load::{Damage, LoadedCache, OpenOptions, SampleMetadata, VerifyProgress, VerifyReport};
+pub use load::{
+    CacheManifest, Damage, LoadedCache, OpenOptions, SampleMetadata, VerifyProgress, VerifyReport,
+    read_manifest, read_origin, verify_cache,
+};
 pub use write::{
     Begin, CacheWriter, Endings, FinishedCache, OnVersionChange, Pushed, WriteOptions,
     WriteProgress, WriteReport, WriteStages, find_finished, sweep_temporaries,

@@ -11,14 +11,15 @@ use std::sync::Arc;
 
 use arrow_array::RecordBatch;
 use arrow_buffer::Buffer;
-use dataset_rt_format::limits::INDEX_ROW_LEN;
 use dataset_rt_format::{
-    BlockedFile, ByteSource, CacheFile, FormatError, IndexRow, Manifest, MetadataLayout,
-    MetadataRow, MetadataValueRef, SampleId, ShardId, check_record, decode_index_row,
+    BlockedFile, CacheFile, FormatError, IndexRow, MetadataLayout, SampleId, ShardId, check_record,
     decode_record,
 };
 
-use super::files::{check_length, check_lengths, read_blocks, read_manifest_in};
+use super::files::{check_length, check_lengths, read_manifest_in};
+use super::manifest::CacheManifest;
+use super::rows::{RecordPlace, Rows};
+use super::sample_metadata::SampleMetadata;
 use crate::durable::{DirHandle, Disk};
 use crate::error::StorageError;
 use crate::read::{CheckedFile, Fault, Shards};
@@ -43,8 +44,8 @@ impl Default for OpenOptions {
 /// [`OpenOptions`]; without mapping, shards beyond the 64th are opened when they are read).
 pub struct LoadedCache {
     pub(super) dir: Arc<DirHandle>,
-    pub(super) manifest: Arc<Manifest>,
-    index: CheckedFile,
+    pub(super) manifest: Arc<CacheManifest>,
+    pub(super) rows: Rows,
     metadata: CheckedFile,
     layout: MetadataLayout,
     shards: Shards,
@@ -70,31 +71,29 @@ impl LoadedCache {
         }
     }
 
-    fn open_in(dir: Arc<DirHandle>, options: OpenOptions) -> Result<Self, StorageError> {
+    pub(super) fn open_in(dir: Arc<DirHandle>, options: OpenOptions) -> Result<Self, StorageError> {
         let manifest = Arc::new(read_manifest_in(&dir)?);
         check_lengths(&dir, &manifest)?;
-        let table = Arc::new(read_blocks(&dir, &manifest)?);
-        let open = |which: BlockedFile| {
-            CheckedFile::new(
-                which,
-                &table,
-                dir.open_file(&which.file().path())?,
-                options.mapped,
-            )
+        let (rows, table) = Rows::open(&dir, &manifest, options.mapped)?;
+        let which = BlockedFile::Metadata;
+        let file = dir.open_file(&which.file().path())?;
+        let bytes = manifest.metadata_bytes();
+        let metadata = CheckedFile::new(which, table.as_ref(), bytes, file, options.mapped)?;
+        let layout = match &table {
+            Some(table) => {
+                MetadataLayout::open(manifest.schema(), table.batch_ends(), bytes, &metadata)
+            }
+            None => {
+                let rows = manifest.sample_count();
+                MetadataLayout::open_unlisted(manifest.schema(), rows, bytes, &metadata)
+            }
         };
-        let (index, metadata) = (open(BlockedFile::Index)?, open(BlockedFile::Metadata)?);
-        let layout = MetadataLayout::open(
-            &manifest.schema,
-            table.batch_ends(),
-            manifest.metadata.bytes,
-            &metadata,
-        )
-        .map_err(|fault: Fault| fault.of_cache(dir.path()))?;
+        let layout = layout.map_err(|fault: Fault| fault.of_cache(dir.path()))?;
         let shards = Shards::open(&dir, &manifest, options.mapped)?;
         Ok(Self {
             dir,
             manifest,
-            index,
+            rows,
             metadata,
             layout,
             shards,
@@ -109,26 +108,45 @@ impl LoadedCache {
 
     /// What the cache consists of.
     #[must_use]
-    pub fn manifest(&self) -> &Manifest {
+    pub fn manifest(&self) -> &CacheManifest {
         &self.manifest
     }
 
     /// Number of samples.
     #[must_use]
     pub fn sample_count(&self) -> u64 {
-        self.manifest.sample_count
+        self.manifest.sample_count()
     }
 
-    /// The index row of a sample, within the bounds of its shard.
+    /// Where the record of a sample is, within the bounds of its shard; does not touch the record.
+    ///
+    /// # Errors
+    /// As [`index_row`](Self::index_row).
+    ///
+    /// # Cost
+    /// As [`index_row`](Self::index_row), for format 1.
+    #[inline]
+    pub fn record_place(&self, sample: SampleId) -> Result<RecordPlace, StorageError> {
+        self.check_sample(sample)
+            .and_then(|()| self.rows.place(&self.manifest, sample))
+            .map_err(|fault| fault.of_cache(self.path()))
+    }
+
+    /// Where the stored payload of a sample is and how to decode it, within the bounds of its shard.
     ///
     /// # Errors
     /// [`StorageError::NoSuchSample`], [`StorageError::Cache`] for damage, [`StorageError::Io`] without mapping.
     ///
     /// # Cost
-    /// O(1); the first row of a 64 KiB block also hashes the block.
+    /// O(1); the first row of a 64 KiB block also hashes the block. In a cache of the original system the first bytes
+    /// of the record are read as well.
     #[inline]
     pub fn index_row(&self, sample: SampleId) -> Result<IndexRow, StorageError> {
-        self.checked_row(sample)
+        self.check_sample(sample)
+            .and_then(|()| {
+                self.rows
+                    .payload(&self.dir, &self.manifest, &self.shards, sample)
+            })
             .map_err(|fault| fault.of_cache(self.path()))
     }
 
@@ -197,7 +215,8 @@ impl LoadedCache {
             .map_err(|fault| fault.of_cache(self.path()))
     }
 
-    /// Compares stored bytes with length and checksum of their row.
+    /// Compares stored bytes with length and checksum of their row; with its length alone in a cache of the original
+    /// system, whose records have no checksum.
     ///
     /// # Errors
     /// [`StorageError::Cache`] that names sample, shard, byte range, expected and found.
@@ -208,7 +227,11 @@ impl LoadedCache {
         row: &IndexRow,
         stored: &[u8],
     ) -> Result<(), StorageError> {
-        check_record(sample, row, stored).map_err(|finding| self.damage(finding))
+        let checked = match self.rows {
+            Rows::Format1(_) => check_record(sample, row, stored),
+            Rows::Original(_) => row.check_length(sample, stored.len() as u64),
+        };
+        checked.map_err(|finding| self.damage(finding))
     }
 
     /// Decodes stored bytes into `out`, which has exactly `row.raw_bytes` bytes; does not look at the checksum.
@@ -227,8 +250,8 @@ impl LoadedCache {
     }
 
     /// Asks the operating system to read a record ahead; never fails.
-    pub fn will_need(&self, row: &IndexRow) {
-        self.shards.will_need(&self.dir, row);
+    pub fn will_need(&self, place: &RecordPlace) {
+        self.shards.will_need(&self.dir, place);
     }
 
     /// Says whether the first page of a record is in memory already; `true` where the system can't tell.
@@ -236,8 +259,8 @@ impl LoadedCache {
     /// # Cost
     /// Three system calls with mapping, one without: for a few records of a block of draws, not for each.
     #[must_use]
-    pub fn is_resident(&self, row: &IndexRow) -> bool {
-        self.shards.is_resident(&self.dir, row)
+    pub fn is_resident(&self, place: &RecordPlace) -> bool {
+        self.shards.is_resident(&self.dir, place)
     }
 
     /// Looks again at the lengths of index, metadata and the given shards; for once per block of draws.
@@ -250,8 +273,8 @@ impl LoadedCache {
     /// # Cost
     /// One system call per file.
     pub fn recheck_lengths(&self, shards: &[ShardId]) -> Result<(), StorageError> {
-        self.recheck_length(CacheFile::Index, self.manifest.index.bytes)?;
-        self.recheck_length(CacheFile::Metadata, self.manifest.metadata.bytes)?;
+        self.recheck_length(CacheFile::Index, self.manifest.index_bytes())?;
+        self.recheck_length(CacheFile::Metadata, self.manifest.metadata_bytes())?;
         shards
             .iter()
             .try_for_each(|shard| self.recheck_shard(*shard))
@@ -262,8 +285,8 @@ impl LoadedCache {
     /// # Errors
     /// As [`recheck_lengths`](Self::recheck_lengths).
     pub fn recheck_shard(&self, shard: ShardId) -> Result<(), StorageError> {
-        match self.manifest.shards.get(shard.get() as usize) {
-            Some(seal) => self.recheck_length(CacheFile::Shard(shard), seal.bytes),
+        match self.manifest.shard_bytes(shard.get() as usize) {
+            Some(bytes) => self.recheck_length(CacheFile::Shard(shard), bytes),
             None => Ok(()),
         }
     }
@@ -288,7 +311,7 @@ impl LoadedCache {
             .whole()
             .map_err(|fault| fault.of_cache(self.path()))?;
         let file = Buffer::from(bytes);
-        let schema = self.manifest.schema.arrow_schema();
+        let schema = self.manifest.schema().arrow_schema();
         let batches = (0..self.layout.batch_count())
             .map(|number| self.layout.record_batch(number, &schema, &file));
         batches
@@ -296,34 +319,29 @@ impl LoadedCache {
             .map_err(|finding| self.damage(finding))
     }
 
-    #[inline]
-    fn checked_row(&self, sample: SampleId) -> Result<IndexRow, Fault> {
-        self.check_sample(sample)?;
-        let bytes = self.index.array(sample.get() * INDEX_ROW_LEN)?;
-        let row = decode_index_row(sample, &bytes)?;
-        let shard_bytes = self
-            .manifest
-            .shards
-            .get(row.shard.get() as usize)
-            .map_or(0, |seal| seal.bytes);
-        row.check_within(sample, shard_bytes)?;
-        Ok(row)
+    /// Checks that all values of a sample can be read and are marked as valid.
+    pub(super) fn check_values(&self, sample: SampleId) -> Result<(), StorageError> {
+        let metadata = self.metadata_row(sample)?;
+        (0..self.manifest.schema().len()).try_for_each(|column| {
+            metadata.value(column)?;
+            metadata.check_validity(column)
+        })
     }
 
     #[inline]
     fn check_sample(&self, sample: SampleId) -> Result<(), Fault> {
-        if sample.get() < self.manifest.sample_count {
+        if sample.get() < self.sample_count() {
             return Ok(());
         }
         Err(Fault::from(StorageError::NoSuchSample {
             cache: self.path().to_owned(),
             sample: sample.get(),
-            sample_count: self.manifest.sample_count,
+            sample_count: self.sample_count(),
         }))
     }
 
     #[cold]
-    pub(super) fn damage(&self, finding: FormatError) -> StorageError {
+    pub(crate) fn damage(&self, finding: FormatError) -> StorageError {
         StorageError::cache(self.path(), finding)
     }
 }
@@ -333,24 +351,5 @@ impl std::fmt::Debug for LoadedCache {
         out.debug_struct("LoadedCache")
             .field("path", &PathBuf::from(self.path()))
             .finish_non_exhaustive()
-    }
-}
-
-/// The metadata of one sample of an open cache.
-pub struct SampleMetadata<'a> {
-    cache: &'a Path,
-    row: MetadataRow<'a, CheckedFile>,
-}
-
-impl<'a> SampleMetadata<'a> {
-    /// The value of a column, counted as in the manifest's schema; text is borrowed from the mapping.
-    ///
-    /// # Errors
-    /// [`StorageError::Cache`] for damage, [`StorageError::Io`] without mapping.
-    #[inline]
-    pub fn value(&self, column: usize) -> Result<MetadataValueRef<'a>, StorageError> {
-        self.row
-            .value(column)
-            .map_err(|fault| fault.of_cache(self.cache))
     }
 }

@@ -6,12 +6,14 @@
 
 use std::io;
 use std::path::Path;
+use std::sync::Arc;
 
 use dataset_rt_format::{
-    BlockTable, BlockedFile, CacheFile, FormatError, Manifest, Origin, Region, Site,
-    decode_manifest, decode_origin,
+    BlockTable, CacheFile, FormatError, Manifest, Origin, Region, Site, decode_manifest,
+    decode_origin, decode_original_manifest,
 };
 
+use super::manifest::CacheManifest;
 use crate::durable::{DirHandle, Disk};
 use crate::error::StorageError;
 
@@ -24,8 +26,8 @@ const MAX_ORIGIN_BYTES: u64 = 64 * 1024;
 ///
 /// # Errors
 /// [`StorageError::NoManifest`] for a directory without one, [`StorageError::Io`], and [`StorageError::Cache`] with the
-/// finding: damage, a later version, or a cache of the original system.
-pub fn read_manifest(disk: &Disk, path: &Path) -> Result<Manifest, StorageError> {
+/// finding: damage, a later version, or a version of the original system that is not read.
+pub fn read_manifest(disk: &Disk, path: &Path) -> Result<CacheManifest, StorageError> {
     read_manifest_in(&DirHandle::open(disk, path)?)
 }
 
@@ -39,7 +41,7 @@ pub fn read_origin(disk: &Disk, path: &Path) -> Result<Origin, StorageError> {
         .map_err(|finding| StorageError::cache(path, finding))
 }
 
-pub(super) fn read_manifest_in(dir: &DirHandle) -> Result<Manifest, StorageError> {
+pub(super) fn read_manifest_in(dir: &DirHandle) -> Result<CacheManifest, StorageError> {
     let file = match dir.open_file(&CacheFile::Manifest.path()) {
         Err(error) if error.io_kind() == Some(io::ErrorKind::NotFound) => {
             return Err(StorageError::NoManifest {
@@ -49,7 +51,19 @@ pub(super) fn read_manifest_in(dir: &DirHandle) -> Result<Manifest, StorageError
         opened => opened?,
     };
     let text = file.read_all(MAX_MANIFEST_BYTES)?;
-    decode_manifest(&text).map_err(|finding| StorageError::cache(dir.path(), finding))
+    let corrupt = |finding| StorageError::cache(dir.path(), finding);
+    match decode_manifest(&text) {
+        Err(FormatError::OriginalFormat { .. }) => {
+            let manifest = decode_original_manifest(&text).map_err(corrupt)?;
+            let metadata_bytes = dir.len_of(&CacheFile::Metadata.path())?;
+            Ok(CacheManifest::Original {
+                manifest: Arc::new(manifest),
+                // One that is missing is found where files are looked for.
+                metadata_bytes: metadata_bytes.unwrap_or(0),
+            })
+        }
+        decoded => Ok(CacheManifest::Format1(Box::new(decoded.map_err(corrupt)?))),
+    }
 }
 
 /// Reads the block table and compares it with the manifest.
@@ -62,35 +76,20 @@ pub(super) fn read_blocks(
         .open_file(&CacheFile::Blocks.path())?
         .read_all(manifest.blocks.bytes)?;
     let table = BlockTable::decode(&text).map_err(corrupt)?;
-    for (file, seal) in [
-        (BlockedFile::Index, manifest.index),
-        (BlockedFile::Metadata, manifest.metadata),
-    ] {
-        let found = table.file_bytes(file);
-        if found != seal.bytes {
-            let site = Site::new(CacheFile::Blocks, Region::Header, 0);
-            let field = "length of a file";
-            return Err(corrupt(FormatError::Mismatch {
-                site,
-                field,
-                expected: seal.bytes,
-                found,
-            }));
-        }
-    }
+    table.check_lengths(manifest).map_err(corrupt)?;
     Ok(table)
 }
 
 /// Compares the length of every listed file with the manifest.
-pub(super) fn check_lengths(dir: &DirHandle, manifest: &Manifest) -> Result<(), StorageError> {
-    for (file, seal) in manifest.files() {
-        match dir.len_of(&file.path())? {
-            Some(found) => check_length(dir, file, seal.bytes, found)?,
+pub(super) fn check_lengths(dir: &DirHandle, manifest: &CacheManifest) -> Result<(), StorageError> {
+    for listed in manifest.files() {
+        match dir.len_of(&listed.file.path())? {
+            Some(found) => check_length(dir, listed.file, listed.bytes, found)?,
             None => {
                 return Err(StorageError::MissingFile {
                     cache: dir.path().to_owned(),
-                    file,
-                    expected_bytes: seal.bytes,
+                    file: listed.file,
+                    expected_bytes: listed.bytes,
                 });
             }
         }

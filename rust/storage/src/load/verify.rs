@@ -1,21 +1,24 @@
-//! Full verification of an open cache, in parallel.
+//! Full verification of a cache, in parallel.
 //!
-//! Owns: hashing every file, and naming the samples that damage concerns. Must not: stop at the first finding, or
-//! repair.
-//! Invariant: a cache without findings is byte for byte what was published, and its parts fit each other. Records are
-//! looked at one by one only where a file's digest does not fit, so an intact cache costs one hash pass.
-//! Format text: `FORMAT.md`, "Verification".
+//! Owns: the order of files and the report. Must not: stop at the first finding, or repair.
+//! Invariant: a cache without findings is byte for byte what was published, and its parts fit each other. Records of
+//! format 1 are looked at one by one only where a file's digest does not fit, so an intact cache costs one hash pass.
+//! Format text: `FORMAT.md`, "Verification"; `ORIGINAL.md`, "Verification".
 
 use std::num::NonZeroUsize;
 use std::ops::Range;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use dataset_rt_format::{CacheFile, FileSeal, SampleId, ShardId};
+use dataset_rt_format::ErrorKind;
 use dataset_rt_pool::{CancelToken, OrderedWindow, WorkerPool};
 
-use super::cache::LoadedCache;
-use super::verify_file::verify_file;
+use super::cache::{LoadedCache, OpenOptions};
+use super::files::read_manifest_in;
+use super::manifest::CacheManifest;
+use super::verify_file::FileCheck;
+use crate::durable::{DirHandle, Disk};
 use crate::error::StorageError;
 use crate::interrupt::InterruptCheck;
 
@@ -34,6 +37,8 @@ pub struct Damage {
 /// Outcome of a full verification.
 #[derive(Debug, Default)]
 pub struct VerifyReport {
+    /// Samples of the cache.
+    pub sample_count: u64,
     /// Files hashed.
     pub files: u64,
     /// Bytes hashed.
@@ -94,6 +99,45 @@ impl VerifyProgress {
     }
 }
 
+/// Verifies the cache at `path` also where it is too damaged to be opened.
+///
+/// # Errors
+/// What keeps it from being taken for a cache at all: no manifest, a damaged one, another version. Otherwise as
+/// [`LoadedCache::verify`].
+///
+/// # Cost
+/// As [`LoadedCache::verify`].
+pub fn verify_cache(
+    disk: &Disk,
+    path: &Path,
+    pool: &Arc<WorkerPool>,
+    interrupt: &InterruptCheck,
+    progress: &Arc<VerifyProgress>,
+) -> Result<VerifyReport, StorageError> {
+    let dir = Arc::new(DirHandle::open(disk, path)?);
+    let manifest = Arc::new(read_manifest_in(&dir)?);
+    match LoadedCache::open_in(Arc::clone(&dir), OpenOptions::default()) {
+        Ok(cache) => Arc::new(cache).verify(pool, interrupt, progress),
+        Err(error) if error.kind() == ErrorKind::Corrupt => {
+            // Each file is judged by itself: the parts that would have to fit can't be read together.
+            let verification = Verification {
+                dir,
+                manifest,
+                cache: None,
+            };
+            let mut report = verification.run(pool, interrupt, progress)?;
+            if report.is_intact() {
+                report.add(vec![Damage {
+                    error,
+                    samples: None,
+                }]);
+            }
+            Ok(report)
+        }
+        Err(error) => Err(error),
+    }
+}
+
 impl LoadedCache {
     /// Verifies every file against the manifest, and that index, metadata and shards fit each other.
     ///
@@ -102,103 +146,75 @@ impl LoadedCache {
     /// [`StorageError::Io`] when a file can't be read, [`StorageError::Pool`] when a worker panicked.
     ///
     /// # Cost
-    /// One read and one hash pass over all files, files in parallel. Memory of a read buffer per worker.
+    /// One read and one hash pass over all files, files in parallel; caches of the original system are read twice.
+    /// Memory of a read buffer and a record per worker.
     pub fn verify(
         self: &Arc<Self>,
         pool: &Arc<WorkerPool>,
         interrupt: &InterruptCheck,
         progress: &Arc<VerifyProgress>,
     ) -> Result<VerifyReport, StorageError> {
-        let total: u64 = self.manifest.files().map(|(_, seal)| seal.bytes).sum();
+        let verification = Verification {
+            dir: Arc::clone(&self.dir),
+            manifest: Arc::clone(&self.manifest),
+            cache: Some(Arc::clone(self)),
+        };
+        verification.run(pool, interrupt, progress)
+    }
+}
+
+/// What is verified: a directory by its manifest, and the open cache where there is one.
+struct Verification {
+    dir: Arc<DirHandle>,
+    manifest: Arc<CacheManifest>,
+    cache: Option<Arc<LoadedCache>>,
+}
+
+impl Verification {
+    fn run(
+        &self,
+        pool: &Arc<WorkerPool>,
+        interrupt: &InterruptCheck,
+        progress: &Arc<VerifyProgress>,
+    ) -> Result<VerifyReport, StorageError> {
+        let files = self.manifest.files();
+        let total: u64 = files.iter().map(|listed| listed.bytes).sum();
         progress.total_bytes.fetch_add(total, Ordering::Relaxed);
         let capacity = NonZeroUsize::new(pool.num_workers()).unwrap_or(NonZeroUsize::MIN);
         let mut window: OrderedWindow<Result<Vec<Damage>, StorageError>> =
             OrderedWindow::new(pool, capacity, &CancelToken::new());
-        let mut report = VerifyReport::default();
-        for (file, seal) in self.manifest.files() {
+        let mut report = VerifyReport {
+            sample_count: self.manifest.sample_count(),
+            ..VerifyReport::default()
+        };
+        for listed in files {
+            // Files that are done before they are waited for leave no other moment to ask.
+            interrupt.check()?;
             if window.is_full()
                 && let Some(verdict) = interrupt.take(&mut window)?
             {
                 report.add(verdict?);
             }
-            let (cache, progress, cancel) = (
-                Arc::clone(self),
+            let (dir, cache, progress, cancel) = (
+                Arc::clone(&self.dir),
+                self.cache.clone(),
                 Arc::clone(progress),
                 window.cancel_token().clone(),
             );
-            window.submit(move || verify_file(&cache, file, seal, &progress, &cancel))?;
+            window.submit(move || {
+                let check = FileCheck {
+                    dir: &dir,
+                    cache: cache.as_deref(),
+                    listed,
+                };
+                check.run(&progress, &cancel)
+            })?;
             report.files += 1;
-            report.bytes += seal.bytes;
+            report.bytes += listed.bytes;
         }
         while let Some(verdict) = interrupt.take(&mut window)? {
             report.add(verdict?);
         }
         Ok(report)
-    }
-}
-
-/// What is checked of one file.
-pub(super) struct FileCheck<'a> {
-    pub(super) cache: &'a LoadedCache,
-    pub(super) file: CacheFile,
-    pub(super) seal: FileSeal,
-}
-
-impl FileCheck<'_> {
-    /// Runs `check` on consecutive samples and lists those that fail, neighbours together.
-    pub(super) fn name_samples(
-        &self,
-        samples: Range<u64>,
-        cancel: &CancelToken,
-        mut check: impl FnMut(SampleId) -> Result<(), StorageError>,
-    ) -> Result<Vec<Damage>, StorageError> {
-        let mut damages: Vec<Damage> = Vec::new();
-        for sample in samples {
-            if sample % 1024 == 0 && cancel.is_cancelled() {
-                return Err(StorageError::Cancelled);
-            }
-            let Err(error) = check(SampleId::new(sample)) else {
-                continue;
-            };
-            if error.kind() != dataset_rt_format::ErrorKind::Corrupt {
-                return Err(error);
-            }
-            match damages
-                .last_mut()
-                .and_then(|damage| damage.samples.as_mut())
-            {
-                Some(last) if last.end == sample => last.end += 1,
-                _ => damages.push(Damage {
-                    error,
-                    samples: Some(sample..sample + 1),
-                }),
-            }
-        }
-        Ok(damages)
-    }
-
-    /// The samples of a shard, found by bisection; all samples where the index is damaged.
-    pub(super) fn samples_of(&self, shard: ShardId) -> Range<u64> {
-        let count = self.cache.sample_count();
-        let first_not_below = |wanted: u32| {
-            let (mut low, mut high) = (0, count);
-            while low < high {
-                let middle = low + (high - low) / 2;
-                let row = self.cache.index_row(SampleId::new(middle)).ok()?;
-                if row.shard.get() < wanted {
-                    low = middle + 1;
-                } else {
-                    high = middle;
-                }
-            }
-            Some(low)
-        };
-        match (
-            first_not_below(shard.get()),
-            first_not_below(shard.get().saturating_add(1)),
-        ) {
-            (Some(start), Some(end)) => start..end,
-            _ => 0..count,
-        }
     }
 }

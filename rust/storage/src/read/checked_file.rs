@@ -1,12 +1,15 @@
 //! `index.bin` and `metadata.arrow`: bytes whose 64 KiB block is checked when it is first touched.
 //!
+//! Caches of the original system have no block checksums; their files are read in the same blocks, unchecked.
+//!
 //! Owns: which blocks were checked, and for files that are not mapped the blocks read last. Must not: know rows.
-//! Invariant: a byte is handed out only after its block's checksum fitted. Two threads that meet at an unchecked block
+//! Invariant: a byte is handed out only after its block's checksum fitted, where there is one. Two threads that meet at an unchecked block
 //! both check it, which does no harm.
 //! Format text: `FORMAT.md`, "blocks.bin".
 
 use std::borrow::Cow;
 use std::io;
+use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -40,7 +43,8 @@ enum Source {
 /// One file with the checksums of its blocks.
 pub(crate) struct CheckedFile {
     which: BlockedFile,
-    table: Arc<BlockTable>,
+    table: Option<Arc<BlockTable>>,
+    file_bytes: u64,
     source: Source,
 }
 
@@ -48,13 +52,14 @@ impl CheckedFile {
     /// Takes an open file; its length was compared with the manifest.
     pub(crate) fn new(
         which: BlockedFile,
-        table: &Arc<BlockTable>,
+        table: Option<&Arc<BlockTable>>,
+        file_bytes: u64,
         file: DiskFile,
         is_mapped: bool,
     ) -> Result<Self, StorageError> {
-        let blocks = table.block_count(which);
+        let blocks = usize::try_from(file_bytes.div_ceil(BLOCK_BYTES)).unwrap_or(usize::MAX);
         let source = if is_mapped {
-            let map = Arc::new(Map::new(&file, table.file_bytes(which))?);
+            let map = Arc::new(Map::new(&file, file_bytes)?);
             let checked = (0..blocks.div_ceil(64))
                 .map(|_| AtomicU64::new(0))
                 .collect();
@@ -67,7 +72,8 @@ impl CheckedFile {
         };
         Ok(Self {
             which,
-            table: Arc::clone(table),
+            table: table.cloned(),
+            file_bytes,
             source,
         })
     }
@@ -77,7 +83,7 @@ impl CheckedFile {
     /// # Cost
     /// One hash pass over the blocks not checked before; without a mapping also one read.
     pub(crate) fn whole(&self) -> Result<bytes::Bytes, Fault> {
-        let length = self.table.file_bytes(self.which);
+        let length = self.file_bytes;
         match &self.source {
             Source::Mapped { map, .. } => {
                 self.bytes(0, length)?;
@@ -87,7 +93,7 @@ impl CheckedFile {
                 let mut bytes = vec![0; usize::try_from(length).unwrap_or(usize::MAX)];
                 self.read(file, &mut bytes, 0)?;
                 for (number, block) in bytes.chunks(BLOCK).enumerate() {
-                    self.table.check_block(self.which, number, block)?;
+                    self.check(number, block)?;
                 }
                 Ok(bytes.into())
             }
@@ -120,9 +126,9 @@ impl CheckedFile {
     #[cold]
     fn check_block(&self, map: &[u8], checked: &[AtomicU64], block: u64) -> Result<(), Fault> {
         let number = usize::try_from(block).unwrap_or(usize::MAX);
-        let range = self.table.block_range(self.which, number).unwrap_or(0..0);
+        let range = self.block_range(block);
         let bytes = slice(map, range.start, range.end - range.start).unwrap_or_default();
-        self.table.check_block(self.which, number, bytes)?;
+        self.check(number, bytes)?;
         if let Some(word) = checked.get(number / 64) {
             word.fetch_or(1 << (block % 64), Ordering::Release);
         }
@@ -144,15 +150,28 @@ impl CheckedFile {
         {
             return Ok(Arc::clone(bytes));
         }
-        let range = self.table.block_range(self.which, number).unwrap_or(0..0);
+        let range = self.block_range(block);
         let mut bytes = vec![0; usize::try_from(range.end - range.start).unwrap_or(0)];
         self.read(file, &mut bytes, range.start)?;
-        self.table.check_block(self.which, number, &bytes)?;
+        self.check(number, &bytes)?;
         let bytes: Arc<[u8]> = bytes.into();
         if let Some(kept) = kept.as_deref_mut() {
             *kept = Some((block, Arc::clone(&bytes)));
         }
         Ok(bytes)
+    }
+
+    /// Bytes of a block, as a range of the file.
+    fn block_range(&self, block: u64) -> Range<u64> {
+        let start = block.saturating_mul(BLOCK_BYTES).min(self.file_bytes);
+        start..(start + BLOCK_BYTES).min(self.file_bytes)
+    }
+
+    fn check(&self, block: usize, bytes: &[u8]) -> Result<(), FormatError> {
+        match &self.table {
+            Some(table) => table.check_block(self.which, block, bytes),
+            None => Ok(()),
+        }
     }
 
     /// Copies a checked range of a file that is not mapped.
@@ -218,7 +237,7 @@ impl ByteSource for CheckedFile {
                 Ok(Cow::Borrowed(range))
             }
             Source::Positioned { file, slots } => {
-                let there = self.table.file_bytes(self.which).saturating_sub(offset);
+                let there = self.file_bytes.saturating_sub(offset);
                 if length > there {
                     return Err(self.short(offset, length, there).into());
                 }

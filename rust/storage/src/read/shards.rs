@@ -7,15 +7,13 @@
 use std::borrow::Cow;
 use std::io;
 
-use dataset_rt_format::{
-    CacheFile, FormatError, IndexRow, Manifest, Region, SampleId, ShardId, Site,
-};
+use dataset_rt_format::{CacheFile, FormatError, IndexRow, Region, SampleId, ShardId, Site};
 
 use super::checked_file::slice;
 use super::fault::Fault;
 use crate::durable::{DirHandle, DiskFile};
 use crate::error::StorageError;
-use crate::load::Map;
+use crate::load::{CacheManifest, Map, RecordPlace};
 
 /// Shards beyond this many are opened for each read when they are not mapped; a process has few file descriptors.
 const KEPT_FILES: usize = 64;
@@ -33,12 +31,13 @@ impl Shards {
     /// A few system calls per shard; reads no record.
     pub(crate) fn open(
         dir: &DirHandle,
-        manifest: &Manifest,
+        manifest: &CacheManifest,
         is_mapped: bool,
     ) -> Result<Self, StorageError> {
-        let shards = (0..).map(ShardId::new).zip(&manifest.shards);
+        let lengths = (0..manifest.shard_count()).filter_map(|shard| manifest.shard_bytes(shard));
+        let shards = (0..).map(ShardId::new).zip(lengths);
         if is_mapped {
-            let maps = shards.map(|(shard, seal)| Map::new(&open_shard(dir, shard)?, seal.bytes));
+            let maps = shards.map(|(shard, bytes)| Map::new(&open_shard(dir, shard)?, bytes));
             return Ok(Self::Mapped(maps.collect::<Result<_, _>>()?));
         }
         let files = shards
@@ -117,27 +116,29 @@ impl Shards {
     }
 
     /// Asks the operating system to read a record ahead.
-    pub(crate) fn will_need(&self, dir: &DirHandle, row: &IndexRow) {
+    pub(crate) fn will_need(&self, dir: &DirHandle, place: &RecordPlace) {
         match self {
             Self::Mapped(maps) => {
-                let start = usize::try_from(row.offset_bytes).unwrap_or(usize::MAX);
-                if let Some(map) = maps.get(row.shard.get() as usize) {
-                    map.will_need(start..start.saturating_add(row.stored_bytes as usize));
+                let start = usize::try_from(place.offset_bytes).unwrap_or(usize::MAX);
+                if let Some(map) = maps.get(place.shard.get() as usize) {
+                    map.will_need(start..start.saturating_add(place.stored_bytes as usize));
                 }
             }
             Self::Positioned(_) => {
-                let bytes = u64::from(row.stored_bytes);
-                let _hint = self.with_file(dir, row.shard, |file| {
-                    file.will_need(row.offset_bytes, bytes)
+                let bytes = u64::from(place.stored_bytes);
+                let _hint = self.with_file(dir, place.shard, |file| {
+                    file.will_need(place.offset_bytes, bytes)
                 });
             }
         }
     }
 
     /// Says whether the first page of a record is in memory. A shard that is gone is held by its mapping alone.
-    pub(crate) fn is_resident(&self, dir: &DirHandle, row: &IndexRow) -> bool {
-        self.with_file(dir, row.shard, |file| file.is_resident(row.offset_bytes))
-            .unwrap_or(true)
+    pub(crate) fn is_resident(&self, dir: &DirHandle, place: &RecordPlace) -> bool {
+        self.with_file(dir, place.shard, |file| {
+            file.is_resident(place.offset_bytes)
+        })
+        .unwrap_or(true)
     }
 
     fn with_file<T>(

@@ -1,10 +1,12 @@
 //! Behaviour of the crate as a whole, and the small caches that its tests are made of.
 
 mod any_bytes;
+mod convert;
 mod damage;
 mod endings;
 mod failing_io;
 mod locking;
+mod original;
 mod power_cut;
 mod publication;
 mod recorder;

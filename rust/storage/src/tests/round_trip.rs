@@ -27,7 +27,7 @@ fn cache_written_and_opened_holds_the_source_mapped_or_not() {
         assert_eq!(report.sample_count, 700);
         for mapped in [true, false] {
             let cache = LoadedCache::open(&disk, &report.path, OpenOptions { mapped }).unwrap();
-            assert!(cache.manifest().shards.len() > 2, "{name} has one shard");
+            assert!(cache.manifest().shard_count() > 2, "{name} has one shard");
             assert_holds(&cache, 700);
             let rows: usize = cache
                 .metadata_batches()
@@ -94,11 +94,8 @@ fn record_larger_than_a_shard_gets_a_shard_of_its_own() {
     }
     let report = writer.finish().unwrap();
     let cache = LoadedCache::open(&Disk::new(), &report.path, OpenOptions::default()).unwrap();
-    let lengths: Vec<u64> = cache
-        .manifest()
-        .shards
-        .iter()
-        .map(|shard| shard.bytes)
+    let lengths: Vec<u64> = (0..cache.manifest().shard_count())
+        .filter_map(|shard| cache.manifest().shard_bytes(shard))
         .collect();
     assert_eq!(lengths, [10, 1, 25, 10]);
     assert!(

@@ -110,7 +110,8 @@ impl<P: AsRef<[u8]> + Send + 'static> CacheWriter<P> {
             Found::Nothing => false,
         };
         let workspace = right.make_workspace(name)?;
-        let writer = Self::start(workspace, name, options, pool, interrupt, replaces)?;
+        let source_name = options.source_name.as_deref().unwrap_or(name);
+        let writer = Self::start(workspace, source_name, options, pool, interrupt, replaces)?;
         Ok(Begin::Building(Box::new(writer)))
     }
 }
@@ -189,21 +190,21 @@ fn look(disk: &Disk, target: &Path, options: &WriteOptions) -> Result<Found, Sto
         manifest => manifest?,
     };
     let wanted = options.source_version.as_ref();
-    if let Some(wanted) = wanted.filter(|wanted| manifest.source.version.as_ref() != Some(*wanted))
-    {
+    let source = manifest.source();
+    if let Some(wanted) = wanted.filter(|wanted| source.version.as_ref() != Some(*wanted)) {
         return match options.on_version_change {
             OnVersionChange::Rebuild => Ok(Found::Outdated),
             OnVersionChange::Refuse => Err(StorageError::SourceVersion {
                 path: target.to_owned(),
-                recorded: manifest.source.version,
+                recorded: source.version,
                 wanted: wanted.clone(),
             }),
         };
     }
     Ok(Found::Reusable(FinishedCache {
         path: target.to_owned(),
-        sample_count: manifest.sample_count,
-        source: manifest.source,
+        sample_count: manifest.sample_count(),
+        source,
         origin: read_origin(disk, target).ok(),
         was_waited_for: false,
     }))

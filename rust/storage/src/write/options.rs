@@ -6,7 +6,7 @@
 
 use std::num::NonZeroUsize;
 
-use dataset_rt_format::Compression;
+use dataset_rt_format::{Compression, check_source_name};
 use dataset_rt_pool::WorkerPool;
 
 use crate::error::StorageError;
@@ -30,6 +30,8 @@ pub struct WriteOptions {
     pub max_shard_bytes: u64,
     /// How records are stored.
     pub compression: Compression,
+    /// Name of the source, where it is not the name of the directory.
+    pub source_name: Option<String>,
     /// Version text of the source; recorded, and compared on reuse.
     pub source_version: Option<String>,
     /// What to do when a finished cache has another version.
@@ -46,6 +48,7 @@ impl Default for WriteOptions {
             prefetch_size: 64,
             max_shard_bytes: 64 * 1024 * 1024,
             compression: Compression::None,
+            source_name: None,
             source_version: None,
             on_version_change: OnVersionChange::Refuse,
             validates_reused: false,
@@ -58,7 +61,7 @@ impl WriteOptions {
     /// Refuses values out of bounds.
     ///
     /// # Errors
-    /// [`StorageError::InvalidOption`].
+    /// [`StorageError::InvalidOption`], [`StorageError::Refused`] for a source name that is no path segment.
     pub fn check(&self) -> Result<(), StorageError> {
         let at_least_one = |option, value: u64| match value {
             0 => Err(StorageError::InvalidOption {
@@ -68,6 +71,9 @@ impl WriteOptions {
             }),
             _ => Ok(()),
         };
+        if let Some(name) = &self.source_name {
+            check_source_name(name).map_err(|finding| StorageError::refused(name, finding))?;
+        }
         at_least_one("prefetch_size", self.prefetch_size as u64)?;
         at_least_one("max_shard_bytes", self.max_shard_bytes)
     }
