@@ -10,14 +10,18 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from dataset_rt._native import __version__
     from dataset_rt.api import (
+        CacheDamage,
         CachedDataset,
         CachedSample,
         CacheExistsError,
+        CacheFileInfo,
         CacheInput,
+        CacheInspection,
         CacheSource,
         CacheSourcesDatasetError,
         CacheSourcesDatasetResult,
         CacheSourcesDatasetSuccess,
+        CacheVerification,
         CacheVersionError,
         CacheWriteError,
         CacheWriteResult,
@@ -39,15 +43,22 @@ if TYPE_CHECKING:
         UnknownSampleError,
         WriterConfig,
         WriterProfilerConfig,
+        convert,
+        inspect,
+        verify,
     )
 
 __all__ = [
+    "CacheDamage",
     "CacheExistsError",
+    "CacheFileInfo",
     "CacheInput",
+    "CacheInspection",
     "CacheSource",
     "CacheSourcesDatasetError",
     "CacheSourcesDatasetResult",
     "CacheSourcesDatasetSuccess",
+    "CacheVerification",
     "CacheVersionError",
     "CacheWriteError",
     "CacheWriteResult",
@@ -72,6 +83,9 @@ __all__ = [
     "WriterConfig",
     "WriterProfilerConfig",
     "__version__",
+    "convert",
+    "inspect",
+    "verify",
 ]
 
 

@@ -17,7 +17,12 @@ import numpy.typing as npt
 from dataset_rt.batch import PayloadBuffer
 from dataset_rt.config import ReaderConfig, WriterConfig
 from dataset_rt.metadata import ArrowStreamExportable
-from dataset_rt.results import CacheWriteResult
+from dataset_rt.results import (
+    CacheInspection,
+    CacheVerification,
+    CacheWriteResult,
+    CacheWriteSuccess,
+)
 from dataset_rt.sample import CachedSample
 from dataset_rt.source import CacheSource
 
@@ -34,7 +39,10 @@ __all__ = [
     "__version__",
     "check_reader_config",
     "check_writer_config",
+    "convert",
+    "inspect",
     "sweep_temporaries",
+    "verify",
     "write_profile",
 ]
 
@@ -53,6 +61,28 @@ def check_reader_config(config: ReaderConfig, /) -> None:
 
 def check_writer_config(config: WriterConfig, /) -> None:
     """Check the rules that span fields, see ``check_reader_config``."""
+
+def verify(
+    path: str, *, num_workers: int, progress: Callable[[int, int], object] | None = None
+) -> CacheVerification:
+    """Verify a cache in full, see ``dataset_rt.verify``."""
+
+def inspect(path: str, /) -> CacheInspection:
+    """Tell what the manifest of a cache says, see ``dataset_rt.inspect``."""
+
+def convert(
+    path: str,
+    out: str,
+    config: WriterConfig,
+    *,
+    compression: str | None,
+    num_workers: int,
+    progress: Callable[[int, int], object] | None = None,
+) -> CacheWriteSuccess:
+    """Rewrite a cache as format 1, see ``dataset_rt.convert``.
+
+    Of the config, ``prefetch_size`` and ``max_shard_bytes`` count.
+    """
 
 def sweep_temporaries(base: str, /) -> None:
     """Remove what dead writers left below ``base``; living ones keep theirs."""

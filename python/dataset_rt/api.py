@@ -33,9 +33,13 @@ if TYPE_CHECKING:
     )
     from dataset_rt.integrations.torch import SizedTorchIterableDataset
     from dataset_rt.results import (
+        CacheDamage,
+        CacheFileInfo,
+        CacheInspection,
         CacheSourcesDatasetError,
         CacheSourcesDatasetResult,
         CacheSourcesDatasetSuccess,
+        CacheVerification,
         CacheWriteError,
         CacheWriteResult,
         CacheWriteSuccess,
@@ -44,16 +48,21 @@ if TYPE_CHECKING:
     from dataset_rt.sample import CachedSample, MetadataValue
     from dataset_rt.source import BytesLike, CacheInput, CacheSource, Metadata
     from dataset_rt.stats import ReadStats
+    from dataset_rt.tools import convert, inspect, verify
 
 __all__ = [
     "DEFAULT_WRITER_CONFIG",
     "BytesLike",
+    "CacheDamage",
     "CacheExistsError",
+    "CacheFileInfo",
     "CacheInput",
+    "CacheInspection",
     "CacheSource",
     "CacheSourcesDatasetError",
     "CacheSourcesDatasetResult",
     "CacheSourcesDatasetSuccess",
+    "CacheVerification",
     "CacheVersionError",
     "CacheWriteError",
     "CacheWriteResult",
@@ -80,16 +89,23 @@ __all__ = [
     "UnknownSampleError",
     "WriterConfig",
     "WriterProfilerConfig",
+    "convert",
+    "inspect",
+    "verify",
 ]
 
 _HOMES = {
     "BytesLike": "source",
+    "CacheDamage": "results",
     "CacheExistsError": "errors",
+    "CacheFileInfo": "results",
     "CacheInput": "source",
+    "CacheInspection": "results",
     "CacheSource": "source",
     "CacheSourcesDatasetError": "results",
     "CacheSourcesDatasetResult": "results",
     "CacheSourcesDatasetSuccess": "results",
+    "CacheVerification": "results",
     "CacheVersionError": "errors",
     "CacheWriteError": "results",
     "CacheWriteResult": "results",
@@ -117,6 +133,9 @@ _HOMES = {
     "UnknownSampleError": "errors",
     "WriterConfig": "config",
     "WriterProfilerConfig": "config",
+    "convert": "tools",
+    "inspect": "tools",
+    "verify": "tools",
 }
 
 

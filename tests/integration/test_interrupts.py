@@ -1,5 +1,6 @@
 """Ctrl-C while the core works: raised at once, nothing left behind, the next run works."""
 
+import os
 import signal
 import subprocess
 import sys
@@ -7,6 +8,7 @@ from pathlib import Path
 
 import dataset_rt as drt
 import pytest
+from original_format import write_cache
 from support import leftovers, numbered, write_ok
 
 WRITE = """
@@ -77,6 +79,30 @@ dataset.sampling_report(0, 2**63)
 """
 
 
+LONG = """
+import sys
+import dataset_rt as drt
+
+def show(done, total):
+    print("ready", flush=True)
+
+"""
+
+VERIFY = (
+    LONG
+    + """
+drt.verify(sys.argv[1], num_workers=2, progress=show)
+"""
+)
+
+CONVERT = (
+    LONG
+    + """
+drt.convert(sys.argv[1], sys.argv[1] + "-out", num_workers=2, progress=show)
+"""
+)
+
+
 def interrupted(code: str, argument: Path) -> str:
     """Start a program, interrupt it once it says that it is ready, and give its errors."""
     child = subprocess.Popen(
@@ -101,6 +127,24 @@ def test_interrupted_write_leaves_nothing(runtime, tmp_path, code: str) -> None:
     assert leftovers(tmp_path) == []
     assert not (tmp_path / "numbers").exists()
     assert write_ok(runtime, numbered(3), tmp_path).status == "built"
+
+
+def endless_cache(path: Path) -> Path:
+    """A cache of the original system whose shard takes long to hash; most of it is a hole."""
+    write_cache(path, "c", [(b"x", {"i": 1})])
+    shard = path / "shards" / "000000.bin"
+    text = (path / "manifest.json").read_text(encoding="utf-8")
+    length = f'"byte_len": {shard.stat().st_size},'
+    assert length in text
+    (path / "manifest.json").write_text(text.replace(length, f'"byte_len": {2**40},'))
+    os.truncate(shard, 2**40)
+    return path
+
+
+@pytest.mark.parametrize("code", [VERIFY, CONVERT], ids=["verify", "convert"])
+def test_interrupted_verification_ends_at_once_and_leaves_nothing(tmp_path, code: str) -> None:
+    assert "KeyboardInterrupt" in interrupted(code, endless_cache(tmp_path / "c"))
+    assert [path.name for path in tmp_path.iterdir()] == ["c"]
 
 
 @pytest.mark.parametrize("code", [READ, BATCHES], ids=["single", "batches"])

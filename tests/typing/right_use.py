@@ -88,3 +88,15 @@ def prepare(runtime: drt.DatasetRuntime) -> drt.CachedDataset:
         raise SystemExit(outcome.message)
     assert_type(outcome, drt.CacheSourcesDatasetSuccess)
     return outcome.dataset
+
+
+def look_after(path: str) -> None:
+    report = drt.verify(path, num_workers=2, progress=lambda done, total: print(done / total))
+    assert_type(report, drt.CacheVerification)
+    for damage in report.damages:
+        assert_type(damage.error, drt.CorruptCacheError)
+        assert_type(damage.sample_ids, range | None)
+    facts = drt.inspect(path)
+    assert_type(facts.metadata_schema, dict[str, str])
+    assert_type(facts.files[0], drt.CacheFileInfo)
+    assert_type(drt.convert(path, "new", compression="lz4"), drt.CacheWriteSuccess)

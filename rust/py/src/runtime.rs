@@ -10,7 +10,6 @@ use dataset_rt_reader::{
     CacheSet, ClaimedWindow, Dataset as CoreDataset, Snapshot, check_schema, open_cache, open_dump,
     open_shared,
 };
-use dataset_rt_storage::StorageError;
 use dataset_rt_storage::load::LoadedCache;
 use pyo3::prelude::*;
 
