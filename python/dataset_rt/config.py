@@ -116,7 +116,8 @@ class ReaderConfig(_Config):
         validate_cache: Whether all files are hashed in full when the dataset is made.
         replacement: Whether a shuffled stream may repeat a row before all were drawn. False
             draws each row exactly once per cycle; weights then order the cycle.
-        verify_records: Whether the checksum of each record is checked as it is read.
+        verify_records: Whether the checksum of each record is checked as it is read; records
+            of caches of the original system have none.
         on_corrupt: ``"raise"`` an error in place of a damaged sample, or ``"skip"`` and
             count it; the order of the others stays.
         mapped: Whether files are mapped. False uses positioned reads, which suits network
