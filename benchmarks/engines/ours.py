@@ -143,8 +143,12 @@ class OursEngine(Engine):
         polars: Any = import_module("polars")
         column = polars.Series("weight", numpy.frombuffer(weights))
         table = self._dataset.get_metadata()
-        table = polars.concat([table] * (len(column) // table.height), rechunk=False)
-        return table.with_columns(column)
+        repeats = len(column) // table.height
+        if repeats == 1:
+            return table.with_columns(column)
+        # In one piece, or Polars makes it one while it is handed over, and keeps both.
+        many = polars.concat([table] * repeats, rechunk=False)
+        return many.with_columns(column).rechunk()
 
     def update(self, weighted: Any) -> None:
         self._dataset.update_metadata(weighted)
