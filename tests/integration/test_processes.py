@@ -1,5 +1,6 @@
 """Forked children, handles for other processes, threads beside a reader."""
 
+import itertools
 import multiprocessing
 import os
 import pickle
@@ -36,14 +37,17 @@ def in_fork(work) -> object:
 
 @pytest.mark.parametrize("prefetch", [8, 64])
 @pytest.mark.parametrize("mapped", [True, False])
-def test_forked_child_reads_what_was_opened_before(runtime, tmp_path, mapped, prefetch) -> None:
+@pytest.mark.parametrize("taken", [0, 1, 5, 17, 50])
+def test_forked_child_reads_what_was_opened_before(
+    runtime, tmp_path, mapped, prefetch, taken
+) -> None:
     dataset = open_numbers(runtime, tmp_path, 50, mapped=mapped, prefetch_size=prefetch)
     order = planned(dataset, 150)
     live = iter(dataset)
-    next(live)
+    assert ids(itertools.islice(live, taken)) == order[:taken]
     assert in_fork(lambda: ids(dataset)) == order[50:100]
-    assert in_fork(lambda: ids(live)) == order[1:50]
-    assert ids(live) == order[1:50]
+    assert in_fork(lambda: ids(live)) == order[taken:50]
+    assert ids(live) == order[taken:50]
     assert ids(dataset) == order[50:100]
 
 
