@@ -175,6 +175,7 @@ impl Planner {
         self.rows.clear();
         self.rows.resize(draws, RowIndex::new(0));
         self.stream.rows_at(run.start, run.stride, &mut self.rows)?;
+        self.snapshot.keep(&self.stream);
         plan.reserve(draws);
         for (number, row) in (0..).zip(&self.rows) {
             let (cache, sample) = self.snapshot.population().sample_of(*row)?;

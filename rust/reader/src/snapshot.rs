@@ -100,6 +100,11 @@ impl Snapshot {
         self.orders.prepare(stream, position, &self.shared)
     }
 
+    /// Keeps what a clone of this snapshot's stream knows of its cycle.
+    pub(crate) fn keep(&self, stream: &DrawStream) {
+        self.orders.keep(stream);
+    }
+
     /// Files the order that draws at `position` need, so that no process that shares the snapshot makes it again.
     ///
     /// # Errors
