@@ -117,11 +117,12 @@ fn first_draw_of_a_weighted_cycle_comes_by_share() {
     }
 }
 
-/// Tables of so many rows, the lower half of which weighs twice the upper.
-fn halves(rows: u64) -> SamplingTables {
+/// Tables of so many rows, whose lower and upper half have these weights.
+fn halves(rows: u64, weights: [f64; 2]) -> SamplingTables {
     let half = usize::try_from(rows / 2).unwrap();
-    let mut builder = CumulativeBuilder::new(3.0 * half as f64, 2 * half);
-    for weight in [2.0, 1.0] {
+    let sum = weights[0] + weights[1];
+    let mut builder = CumulativeBuilder::new(sum * half as f64, 2 * half);
+    for weight in weights {
         let block = vec![weight; 1 << 16];
         (0..half)
             .step_by(1 << 16)
@@ -145,10 +146,13 @@ fn halves(rows: u64) -> SamplingTables {
 #[test]
 fn upper_half_of_many_rows_keeps_its_share() {
     for rows in [1 << 24, 1 << 25] {
-        let drawn = draw(DrawMode::WithReplacement, 7, &halves(rows), 0, 100_000);
-        let upper = drawn.iter().filter(|row| **row >= rows / 2).count();
-        let share = upper as f64 / 100_000.0;
-        assert!((share - 1.0 / 3.0).abs() < 0.006, "{rows} rows: {share}");
+        for (weights, wanted) in [([2.0, 1.0], 1.0 / 3.0), ([1.0, 2.0], 2.0 / 3.0)] {
+            let tables = halves(rows, weights);
+            let drawn = draw(DrawMode::WithReplacement, 7, &tables, 0, 100_000);
+            let upper = drawn.iter().filter(|row| **row >= rows / 2).count();
+            let share = upper as f64 / 100_000.0;
+            assert!((share - wanted).abs() < 0.006, "{rows} rows: {share}");
+        }
     }
 }
 
