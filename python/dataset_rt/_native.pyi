@@ -335,7 +335,7 @@ class SampleBatch:
     """
 
     def __len__(self) -> int: ...
-    def __getitem__(self, index: SupportsIndex) -> CachedSample:
+    def __getitem__(self, index: SupportsIndex, /) -> CachedSample:
         """The sample as single reads deliver it; its payload is a copy out of ``data``.
 
         Raises:
@@ -370,7 +370,7 @@ class SampleBatch:
             CorruptCacheError: A value is damaged.
         """
 
-    def payload(self, index: int) -> memoryview:
+    def payload(self, number: int) -> memoryview:
         """The part of ``data`` that is one payload."""
 
     def stacked(

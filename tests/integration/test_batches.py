@@ -201,3 +201,16 @@ def test_live_iterator_keeps_its_table(runtime, tmp_path) -> None:
     assert [ids(batch) for batch in dataset.batches(4)] == [[9, 8, 7]]
     del dataset
     assert flat(ids(batch) for batch in batches) == list(range(10))
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_batches_go_over_the_cycles_of_a_weighted_order(runtime, tmp_path, count: int) -> None:
+    dataset = open_numbers(runtime, tmp_path, 30, replacement=False)
+    many = pl.concat([dataset.get_metadata()] * 50)  # an order of its own for each cycle
+    dataset.update_metadata(many.with_columns(weight=1.0 + pl.int_range(pl.len()) % 7))
+    dataset.set_epoch_len(4_000)
+    order = planned(dataset, 4_000)
+    for size in (1, 400, 5_000):
+        views = [dataset.partition(index, count) for index in range(count)]
+        parts = [flat(ids(batch) for batch in view.batches(size)) for view in views]
+        assert parts == [order[index::count] for index in range(count)]

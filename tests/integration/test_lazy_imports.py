@@ -46,8 +46,11 @@ def test_reading_samples_loads_neither_polars_nor_torch(
     code = f"""
 import dataset_rt as drt
 dataset = drt.DatasetRuntime(num_workers=1).cached_dataset(
-    [{str(cache)!r}], reader_config=drt.ReaderConfig(seed=1))
+    [{str(cache)!r}], reader_config=drt.ReaderConfig(seed=1, shuffle=False))
 assert len(list(dataset)) == 4
+batches = list(dataset.batches(4))
+assert (len(batches[0][0].metadata), batches[0].metadata.row_count) == (4, 4)
+assert dataset.stats().payload_bytes == 2 * len(batches[0].data)
 """
     assert loaded_after(code).isdisjoint(["torch", "pyarrow", "polars", "numpy"])
 
