@@ -41,10 +41,19 @@ def start(code: str, *arguments: object, errors: Any = subprocess.PIPE) -> subpr
     )
 
 
+def ended(child: subprocess.Popen[str], word: str | None = None) -> tuple[str, str]:
+    """What a program said, on both ways, until it ended by itself."""
+    with child:
+        try:
+            return child.communicate(word, timeout=120)
+        except subprocess.TimeoutExpired:
+            child.kill()
+            raise
+
+
 def answer(child: subprocess.Popen[str]) -> Any:
     """What a program said as JSON; it must have said nothing else and ended well."""
-    with child:
-        output, errors = child.communicate(timeout=300)
+    output, errors = ended(child)
     assert (child.returncode, errors) == (0, "")
     return json.loads(output)
 

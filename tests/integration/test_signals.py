@@ -11,7 +11,7 @@ from pathlib import Path
 
 import dataset_rt as drt
 import pytest
-from children import start
+from children import ended, start
 from support import Rows, leftovers, numbered, payload, write_one
 
 COUNT = 400
@@ -61,8 +61,7 @@ SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGKILL]
 
 def check_end(runtime, base: Path, child, number: signal.Signals, *, may_have_ended: bool) -> None:
     """Look at what a signalled process said and left."""
-    with child:
-        output, errors = child.communicate(timeout=60)
+    output, errors = ended(child)
     is_there = assert_absent_or_complete(runtime, base)
     if child.returncode == 0:
         assert may_have_ended
@@ -129,9 +128,7 @@ def alarm():
 
 
 @pytest.mark.parametrize("workers", [1, 4])
-def test_interrupt_at_any_moment_leaves_nothing(
-    tmp_path, alarm, workers: int, record_property
-) -> None:
+def test_interrupt_at_any_moment_leaves_nothing(tmp_path, alarm, workers: int) -> None:
     runtime = drt.DatasetRuntime(num_workers=workers)
     rows = numbered(COUNT).rows
     began = time.monotonic()
@@ -152,5 +149,5 @@ def test_interrupt_at_any_moment_leaves_nothing(
         assert leftovers(base) == []
         is_there = assert_absent_or_complete(runtime, base)
         assert_next_run_has_it(runtime, base, is_there)
-    record_property("seconds_to_interrupt", late)
+    print(f"{interrupted} interrupts, the slowest after {late:.3f} seconds")
     assert interrupted > 0

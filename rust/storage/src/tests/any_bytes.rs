@@ -86,7 +86,8 @@ impl Subject {
         Self {
             dir,
             files,
-            pool: pool(1),
+            // As many as there are files: a verification then waits once and not for each file.
+            pool: pool(9),
         }
     }
 
@@ -177,15 +178,16 @@ fn make_edits(count: u64, has_limit: bool) {
     assert!(subject.is_intact(true));
 }
 
-/// Lets this process have no more memory than it has, and `bytes`.
+/// Lets this process have no more writable memory than it has, and `bytes`. Address space would be no measure: an
+/// allocator sets aside a lot of it beforehand.
 fn limit_memory(bytes: u64) {
     let status = fs::read_to_string("/proc/self/status").unwrap();
     let size = status
         .lines()
-        .find_map(|line| line.strip_prefix("VmSize:")?.strip_suffix("kB"));
+        .find_map(|line| line.strip_prefix("VmData:")?.strip_suffix("kB"));
     let current = Some(size.unwrap().trim().parse::<u64>().unwrap() * 1024 + bytes);
-    let maximum = getrlimit(Resource::As).maximum;
-    setrlimit(Resource::As, Rlimit { current, maximum }).unwrap();
+    let maximum = getrlimit(Resource::Data).maximum;
+    setrlimit(Resource::Data, Rlimit { current, maximum }).unwrap();
 }
 
 /// Makes the edits when it is the child; otherwise a few of them, without a limit that others would feel.
