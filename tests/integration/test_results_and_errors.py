@@ -33,7 +33,9 @@ ERRORS = [
     drt.StateMismatchError(SENTENCE, field="seed", expected="1", found="2"),
     drt.SourceProcessError(SENTENCE, exit_code=1, signal="SIGKILL", timeout_seconds=0.5),
     drt.UnknownSampleError(SENTENCE, cache_id=1, sample_id=2),
-    drt.DatasetIOError(SENTENCE, errno=errno.ENOSPC, filename="/c/x", operation="write"),
+    drt.DatasetIOError(
+        SENTENCE, errno=errno.ENOSPC, filename="/c/x", operation="write", needed_bytes=9
+    ),
     io_error(SENTENCE, errno=errno.ENOENT, filename="/c/x", operation="open"),
 ]
 

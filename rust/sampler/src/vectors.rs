@@ -53,7 +53,12 @@ fn hex_float(text: &str) -> f64 {
     let mantissa = u64::from_str_radix(&format!("{whole}{fraction}"), 16).unwrap();
     let shift = exponent.parse::<i32>().unwrap() - 4 * i32::try_from(fraction.len()).unwrap();
     // Two exact steps: one power of two alone may lie outside the range of float64.
-    mantissa as f64 * 2_f64.powi(shift / 2) * 2_f64.powi(shift - shift / 2)
+    mantissa as f64 * power_of_two(shift / 2) * power_of_two(shift - shift / 2)
+}
+
+/// Exact, which `powi` promises nowhere.
+fn power_of_two(exponent: i32) -> f64 {
+    f64::from_bits(u64::try_from(1023 + exponent).unwrap() << 52)
 }
 
 #[test]
