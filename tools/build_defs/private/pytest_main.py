@@ -36,9 +36,15 @@ def pytest_arguments(file: str) -> list[str]:
     return arguments
 
 
-def third_party_folders() -> list[str]:
-    """Folders of this path with locked packages, then with the interpreter's own packages."""
-    return [entry for entry in sys.path if Path(entry).name in {"site-packages", "dist-packages"}]
+def library_folders() -> list[str]:
+    """Folders of this path with locked packages, the interpreter's own, and libraries of tests."""
+    tests = Path.cwd() / "tests"
+    return [
+        entry
+        for entry in sys.path
+        if Path(entry).name in {"site-packages", "dist-packages"}
+        or Path(entry).is_relative_to(tests)
+    ]
 
 
 def install(wheel: Path, folder: Path) -> Path:
@@ -51,7 +57,7 @@ def install(wheel: Path, folder: Path) -> Path:
     purelib = subprocess.check_output(
         [python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"], text=True
     ).strip()
-    Path(purelib, "locked.pth").write_text("\n".join(third_party_folders()) + "\n")
+    Path(purelib, "locked.pth").write_text("\n".join(library_folders()) + "\n")
     pip = [sys.executable, "-m", "pip", "--python", str(python), "--disable-pip-version-check"]
     subprocess.run(
         [*pip, "install", "--quiet", "--no-index", "--no-cache-dir", str(wheel)], check=True
