@@ -7,6 +7,10 @@
 //! Format text: `FORMAT.md`.
 #![deny(unsafe_code)]
 
+// Metadata is handed out as the file has it, and Arrow's buffers are in the order of the machine.
+#[cfg(target_endian = "big")]
+compile_error!("caches are little-endian files that are mapped as they are; this machine is not");
+
 mod convert;
 pub mod durable;
 mod error;
