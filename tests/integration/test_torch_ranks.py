@@ -15,25 +15,30 @@ from datetime import timedelta
 import torch.distributed as dist
 import dataset_rt as drt
 
-rank, world_size, rendezvous, cache, workers, edit = sys.argv[1:]
-dist.init_process_group(
-    "gloo", init_method=rendezvous, rank=int(rank), world_size=int(world_size),
-    timeout=timedelta(seconds=120),
-)
-dataset = drt.DatasetRuntime(num_workers=1).cached_dataset(
-    [cache], reader_config=drt.ReaderConfig(seed=7)
-)
-if edit == "table" and rank == "1":
-    dataset.update_metadata(dataset.get_metadata().reverse())
-if edit == "position" and rank == "0":
-    dataset.skip(3)
-loader = dataset.to_torch_dataloader(batch_size=4, num_workers=int(workers))
-try:
-    epochs = [[batch.sample_id.tolist() for batch in loader] for _ in range(2)]
-    print(json.dumps({"epochs": epochs, "length": len(loader)}))
-except drt.StateMismatchError as error:
-    print(json.dumps({"field": error.field, "message": error.message}))
-dist.destroy_process_group()
+
+def main(rank, world_size, rendezvous, cache, workers, edit):
+    dist.init_process_group(
+        "gloo", init_method=rendezvous, rank=int(rank), world_size=int(world_size),
+        timeout=timedelta(seconds=120),
+    )
+    dataset = drt.DatasetRuntime(num_workers=1).cached_dataset(
+        [cache], reader_config=drt.ReaderConfig(seed=7)
+    )
+    if edit == "table" and rank == "1":
+        dataset.update_metadata(dataset.get_metadata().reverse())
+    if edit == "position" and rank == "0":
+        dataset.skip(3)
+    loader = dataset.to_torch_dataloader(batch_size=4, num_workers=int(workers))
+    try:
+        epochs = [[batch.sample_id.tolist() for batch in loader] for _ in range(2)]
+        print(json.dumps({"epochs": epochs, "length": len(loader)}))
+    except drt.StateMismatchError as error:
+        print(json.dumps({"field": error.field, "message": error.message}))
+    dist.destroy_process_group()
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
 """
 
 
