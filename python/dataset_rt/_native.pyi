@@ -370,6 +370,17 @@ class SampleBatch:
             CorruptCacheError: A value is damaged.
         """
 
+    def columns(self) -> dict[str, memoryview | list[str]]:
+        """The stored columns without an Arrow library, in table order.
+
+        Returns:
+            A writable memoryview of int64, float64 or bool per column, a list of texts;
+            made anew by each call.
+
+        Raises:
+            CorruptCacheError: A value is damaged.
+        """
+
     def payload(self, number: int) -> memoryview:
         """The part of ``data`` that is one payload."""
 
@@ -403,6 +414,21 @@ class Window:
 
     def seeded_samples(self, start: int, stop: int) -> list[tuple[CachedSample, int]]:
         """Like ``samples``, each with the ``draw_seed`` of its position."""
+
+    def batch(self, start: int, stop: int) -> SampleBatch | None:
+        """Read the draws ``start..stop`` into one buffer; skipped ones are left out.
+
+        A draw that fails takes the place of the batch. None if nothing is left of it.
+        """
+
+    def payload_bytes(self, start: int, stop: int) -> int:
+        """Bytes of the payloads of ``start..stop`` by the index, without reading them.
+
+        Draws of a cycle whose order nobody made yet do not count.
+        """
+
+    def seeds_of(self, batch: SampleBatch) -> memoryview:
+        """The ``draw_seed`` of each draw of a batch of this window: uint64."""
 
     def following(self, windows: int) -> Window:
         """The full window that many windows later, same table, same rank; 0 is this one."""

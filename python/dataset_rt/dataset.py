@@ -242,6 +242,7 @@ class CachedDataset(DrawStream):
         batch_size: int = 1,
         num_workers: int | Literal["auto"] = 0,
         transform: Callable[..., Any] | None = None,
+        transform_batch: Callable[..., Any] | None = None,
         with_seed: bool = False,
         collate_fn: Callable[[list[Any]], Any] | None = None,
         drop_last: bool = False,
@@ -256,14 +257,22 @@ class CachedDataset(DrawStream):
         Each iteration claims the next window of this dataset. Every draw arrives exactly
         once, in the order of the stream, for any worker count and start method.
 
+        Without ``transform`` and ``collate_fn`` a batch crosses over as one buffer and arrives
+        as a ``LoaderBatch``: the fields of ``CachedSample``, with a sequence of payloads,
+        tensors of ids and of numeric columns, and lists of texts.
+
         Args:
             batch_size: Samples per batch.
             num_workers: Loader processes; 0 reads in the calling process. ``"auto"`` takes the
                 processors this rank may use (affinity, control group, ``LOCAL_WORLD_SIZE``),
                 less one for the training loop.
             transform: Applied to each sample, in the worker; must pickle for spawn.
-            with_seed: Call ``transform(sample, seed)`` with the ``draw_seed`` of the draw.
-            collate_fn: Makes a batch of a list of samples; torch's own if left out.
+            transform_batch: Given a ``SampleBatch`` in the worker, returns what is sent: tensors
+                and what pickles. Not together with ``transform`` or ``collate_fn``.
+            with_seed: Call ``transform(sample, seed)`` with the ``draw_seed`` of the draw, or
+                ``transform_batch(batch, seeds)`` with a memoryview of uint64, one per draw.
+            collate_fn: Makes a batch of a list of samples, or of what ``transform`` returned;
+                torch's own if left out.
             drop_last: Leave out a last batch that is not full.
             rank: This process; asked of ``torch.distributed`` if left out and initialised. Ranks
                 found that way compare their states before each window.
@@ -279,6 +288,7 @@ class CachedDataset(DrawStream):
         Raises:
             ImportError: PyTorch is not installed.
             InvalidConfigError: The rank is out of range.
+            TypeError: Arguments that exclude each other.
         """
         from dataset_rt.integrations.torch import make_dataloader
 
@@ -287,6 +297,7 @@ class CachedDataset(DrawStream):
             batch_size=batch_size,
             num_workers=num_workers,
             transform=transform,
+            transform_batch=transform_batch,
             with_seed=with_seed,
             collate_fn=collate_fn,
             drop_last=drop_last,

@@ -11,11 +11,15 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from torch.utils.data import DataLoader, default_collate
 
+from dataset_rt.integrations.torch_batch import LoaderBatch, Packed, PayloadList
 from dataset_rt.integrations.torch_iterable import SizedTorchIterableDataset
 from dataset_rt.integrations.torch_ranks import compare_ranks, own_rank
+from dataset_rt.integrations.torch_slots import SlotMemory, Slotted
 from dataset_rt.integrations.torch_units import (
+    EachSample,
     Failure,
     Progress,
+    WholeBatch,
     WindowBatchSampler,
     WindowReader,
 )
@@ -26,17 +30,25 @@ if TYPE_CHECKING:
 
     from dataset_rt import _native
 
-__all__ = ["SizedTorchIterableDataset", "WindowDataLoader", "make_dataloader"]
+__all__ = [
+    "LoaderBatch",
+    "PayloadList",
+    "SizedTorchIterableDataset",
+    "WindowDataLoader",
+    "make_dataloader",
+]
 
 
 class _Collate:
-    """The user's collate function, which never sees a failure."""
+    """The user's collate function, which sees neither failures nor whole batches."""
 
-    def __init__(self, collate: Callable[[list[Any]], Any]) -> None:
+    def __init__(self, collate: Callable[[list[Any]], Any] | None) -> None:
         self._collate = collate
 
-    def __call__(self, items: list[Any] | Failure) -> Any:
-        return items if isinstance(items, Failure) else self._collate(items)
+    def __call__(self, items: Any) -> Any:
+        if self._collate is None or isinstance(items, Failure):
+            return items
+        return self._collate(items)
 
 
 class _Delivery:
@@ -57,6 +69,10 @@ class _Delivery:
                 self._progress.is_over = True
                 raise
             self._progress.delivered_batches += 1
+            if isinstance(batch, Slotted):
+                batch = batch.taken()
+            if isinstance(batch, Packed):
+                return batch.unpacked()
             if not isinstance(batch, Failure):
                 return batch
             if batch.error is not None:
@@ -67,6 +83,8 @@ class WindowDataLoader(DataLoader[Any]):
     """A ``DataLoader`` with an exact state, as ``CachedDataset.to_torch_dataloader`` makes it."""
 
     batch_sampler: WindowBatchSampler  # type: ignore[assignment]
+    dataset: WindowReader
+    has_slots = False
 
     def __iter__(self) -> Iterator[Any]:  # type: ignore[override]
         """Claim the next window now, and iterate over its batches.
@@ -83,7 +101,20 @@ class WindowDataLoader(DataLoader[Any]):
         """
         self.batch_sampler.before_claim()
         with self.batch_sampler.claimed() as progress:
+            if self.has_slots:
+                progress.slots = self._slots_for(progress)
             return _Delivery(super().__iter__(), progress)
+
+    def _slots_for(self, progress: Progress) -> SlotMemory | None:
+        """Slots that the workers of this iteration know: persistent ones keep theirs."""
+        reader = self.dataset
+        if reader.slots is None or not self.persistent_workers:
+            reader.slots = None  # those of workers that are gone
+            first = min(progress.batch_size, len(progress.window))
+            units = self.num_workers * (self.prefetch_factor or 1)
+            progress.window.share()  # makes the order of a cycle, without which no draw has a size
+            reader.slots = SlotMemory.made_for(progress.window.payload_bytes(0, first), units)
+        return reader.slots
 
     def state_dict(self) -> dict[str, int | str]:
         """Describe the position behind the last batch the training loop received.
@@ -109,6 +140,7 @@ def make_dataloader(
     batch_size: int,
     num_workers: int | Literal["auto"],
     transform: Callable[..., Any] | None,
+    transform_batch: Callable[..., Any] | None,
     with_seed: bool,
     collate_fn: Callable[[list[Any]], Any] | None,
     drop_last: bool,
@@ -121,6 +153,8 @@ def make_dataloader(
     """Build the loader of ``CachedDataset.to_torch_dataloader``, which documents it."""
     if (rank is None) != (world_size is None):
         raise TypeError("rank and world_size are given together or not at all")
+    if transform_batch is not None and not (transform is None and collate_fn is None):
+        raise TypeError("transform_batch makes the whole batch: no transform, no collate_fn")
     workers = auto_workers() if num_workers == "auto" else num_workers
     given = None if rank is None or world_size is None else (rank, world_size)
     found = own_rank(dataset) if given is None else None
@@ -133,10 +167,15 @@ def make_dataloader(
         before_claim=partial(compare_ranks, dataset) if found else lambda: None,
         split={"index": index, "count": count, "drop_uneven": drop_uneven, "pad": pad},
     )
-    return WindowDataLoader(
-        WindowReader(transform, with_seed),
+    is_whole = transform is None and collate_fn is None
+    read = WholeBatch(transform_batch, with_seed) if is_whole else EachSample(transform, with_seed)
+    collate = None if is_whole else collate_fn or default_collate
+    loader = WindowDataLoader(
+        WindowReader(read),
         batch_sampler=sampler,  # type: ignore[arg-type]
         num_workers=workers,
-        collate_fn=_Collate(collate_fn or default_collate),
+        collate_fn=_Collate(collate),
         **options,
     )
+    loader.has_slots = is_whole and transform_batch is None and workers > 0
+    return loader

@@ -1,7 +1,7 @@
 """Units of work between a loader's main process and its workers: (window, start, stop).
 
 The main process claims windows and cuts them into units; a worker reads a unit. Nothing
-else travels, and neither side decides which draws there are.
+else travels but the place for what is read, and neither side decides which draws there are.
 """
 
 from __future__ import annotations
@@ -15,14 +15,24 @@ from torch.utils.data import Dataset, Sampler
 
 from dataset_rt import _native
 from dataset_rt.errors import DatasetError
+from dataset_rt.integrations.torch_batch import pack
+from dataset_rt.integrations.torch_slots import SlotMemory  # noqa: TC001 - units carry its slots
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-__all__ = ["Failure", "Progress", "Unit", "WindowBatchSampler", "WindowReader"]
+__all__ = [
+    "EachSample",
+    "Failure",
+    "Progress",
+    "Unit",
+    "WholeBatch",
+    "WindowBatchSampler",
+    "WindowReader",
+]
 
-Unit = tuple["str | _native.Window", int, int]
-"""(window or its handle, first draw, end)."""
+Unit = tuple["str | _native.Window", int, int, "int | None"]
+"""(window or its handle, first draw, end, slot for what is read or None)."""
 
 KEPT_WINDOWS = 8
 """Windows whose files outlive their iteration, for workers that are slow to open them."""
@@ -35,24 +45,63 @@ class Failure:
     error: DatasetError | None
 
 
+@dataclass(frozen=True)
+class EachSample:
+    """Reads a unit as a list of samples, or of what the user makes of each."""
+
+    transform: Callable[..., Any] | None
+    with_seed: bool
+
+    def __call__(self, window: _native.Window, start: int, stop: int) -> list[Any] | Failure:
+        """Read the draws ``start..stop``."""
+        apply = self.transform
+        items: list[Any]
+        if apply is None:
+            items = list(window.samples(start, stop))
+        elif self.with_seed:
+            items = [apply(*pair) for pair in window.seeded_samples(start, stop)]
+        else:
+            items = [apply(sample) for sample in window.samples(start, stop)]
+        return items or Failure(None)
+
+
+@dataclass(frozen=True)
+class WholeBatch:
+    """Reads a unit into one buffer, and sends it or what the user makes of it."""
+
+    transform: Callable[..., Any] | None
+    with_seed: bool
+
+    def __call__(self, window: _native.Window, start: int, stop: int) -> Any:
+        """Read the draws ``start..stop``."""
+        batch = window.batch(start, stop)
+        if batch is None:
+            return Failure(None)
+        made: Any = batch
+        if self.transform is not None:
+            seeds = (window.seeds_of(batch),) if self.with_seed else ()
+            made = self.transform(batch, *seeds)
+        return pack(made) if isinstance(made, _native.SampleBatch) else made
+
+
 class WindowReader(Dataset[Any]):
     """Reads units; the map-style dataset that workers get a copy of."""
 
-    def __init__(self, transform: Callable[..., Any] | None, with_seed: bool) -> None:
-        self._transform = transform
-        self._with_seed = with_seed
+    def __init__(self, read: EachSample | WholeBatch) -> None:
+        self.slots: SlotMemory | None = None
+        self._read = read
         self._open: tuple[str, _native.Window] | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_open": None}
 
-    def __getitems__(self, unit: Unit) -> list[Any] | Failure:
-        window, start, stop = unit
+    def __getitems__(self, unit: Unit) -> Any:
+        window, start, stop, slot = unit
         try:
-            items = self._read(self._window(window), start, stop)
+            made = self._read(self._window(window), start, stop)
         except DatasetError as error:
-            return Failure(error)
-        return items or Failure(None)
+            made = Failure(error)
+        return made if slot is None or self.slots is None else self.slots.filled(slot, made)
 
     def _window(self, window: str | _native.Window) -> _native.Window:
         if not isinstance(window, str):
@@ -60,14 +109,6 @@ class WindowReader(Dataset[Any]):
         if self._open is None or self._open[0] != window:
             self._open = window, _native.Runtime(1).open_window(window)
         return self._open[1]
-
-    def _read(self, window: _native.Window, start: int, stop: int) -> list[Any]:
-        apply = self._transform
-        if apply is None:
-            return list(window.samples(start, stop))
-        if self._with_seed:
-            return [apply(*pair) for pair in window.seeded_samples(start, stop)]
-        return [apply(sample) for sample in window.samples(start, stop)]
 
 
 @dataclass
@@ -77,6 +118,7 @@ class Progress:
     window: _native.Window
     batch_size: int
     drop_last: bool
+    slots: SlotMemory | None = None
     delivered_batches: int = 0
     is_over: bool = False
 
@@ -142,13 +184,16 @@ class WindowBatchSampler(Sampler[Unit]):
         return self._units(self._given)
 
     def _units(self, given: Progress | None) -> Iterator[Unit]:
-        window = (given or self._claim()).window
+        progress = given or self._claim()
+        window, slots = progress.window, progress.slots
+        if slots is not None:
+            slots.release_all()  # persistent workers have ended what an earlier iteration sent them
         handle = window.share() if self._is_shared else window
         draws = len(window)
         for start in range(0, draws, self.batch_size):
             stop = min(start + self.batch_size, draws)
             if stop - start == self.batch_size or not self.drop_last:
-                yield handle, start, stop
+                yield handle, start, stop, None if slots is None else slots.take()
 
     def state_dict(self) -> dict[str, int | str]:
         """Describe the newest iteration, or the dataset's cursor before the first one."""

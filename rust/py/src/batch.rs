@@ -10,10 +10,11 @@ use dataset_rt_reader::{Batch, CacheSet, PlannedDraw, batch_metadata};
 use pyo3::exceptions::{PyIndexError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyByteArray, PyBytes, PyMemoryView, PySlice, PyTuple};
+use pyo3::types::{PyByteArray, PyBytes, PyDict, PyMemoryView, PySlice, PyTuple};
 
 use crate::convert::arrow::ArrowTable;
 use crate::convert::buffer::integers_view;
+use crate::convert::column::column_values;
 use crate::error::CoreError;
 use crate::sample::SampleFactory;
 
@@ -50,6 +51,24 @@ impl SampleBatch {
             sample_ids: PyOnceLock::new(),
             metadata: OnceLock::new(),
         }
+    }
+
+    /// The draws, in order.
+    pub(crate) fn draws(&self) -> &[PlannedDraw] {
+        &self.batch.draws
+    }
+
+    /// The stored columns, decoded once.
+    fn table(&self, py: Python<'_>) -> Result<RecordBatch, CoreError> {
+        if let Some(table) = self.metadata.get() {
+            return Ok(table.clone());
+        }
+        let decode = || batch_metadata(&self.caches, &self.batch.draws);
+        let table = match self.is_long {
+            true => py.detach(decode),
+            false => decode(),
+        }?;
+        Ok(self.metadata.get_or_init(|| table).clone())
     }
 
     /// A column of the draws, made once.
@@ -179,18 +198,17 @@ impl SampleBatch {
 
     #[getter]
     fn metadata(&self, py: Python<'_>) -> Result<ArrowTable, CoreError> {
-        let table = match self.metadata.get() {
-            Some(table) => table.clone(),
-            None => {
-                let decode = || batch_metadata(&self.caches, &self.batch.draws);
-                let table = match self.is_long {
-                    true => py.detach(decode),
-                    false => decode(),
-                }?;
-                self.metadata.get_or_init(|| table).clone()
-            }
-        };
+        let table = self.table(py)?;
         Ok(ArrowTable::new(table.schema(), vec![table]))
+    }
+
+    fn columns<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyDict>, CoreError> {
+        let table = self.table(py)?;
+        let columns = PyDict::new(py);
+        for (field, values) in table.schema().fields().iter().zip(table.columns()) {
+            columns.set_item(field.name(), column_values(py, values)?)?;
+        }
+        Ok(columns)
     }
 
     #[pyo3(

@@ -70,6 +70,21 @@ impl BatchIterator {
     }
 }
 
+/// The next batch of an iterator of the core.
+pub(crate) fn read_batch(
+    py: Python<'_>,
+    core: &mut CoreIterator,
+    factory: &Arc<SampleFactory>,
+) -> Result<Option<SampleBatch>, CoreError> {
+    let is_long = core.is_long();
+    let batch = match is_long {
+        true => py.detach(|| core.next_batch(&mut BufferSink)),
+        false => core.next_batch(&mut BufferSink),
+    };
+    let caches = core.window().snapshot().caches();
+    Ok(batch?.map(|batch| SampleBatch::new(batch, caches, factory, is_long)))
+}
+
 #[pymethods]
 impl BatchIterator {
     fn __iter__(slf: Py<Self>) -> Py<Self> {
@@ -77,15 +92,7 @@ impl BatchIterator {
     }
 
     fn __next__(&self, py: Python<'_>) -> Result<Option<SampleBatch>, CoreError> {
-        let mut guard = lock(py, &self.core)?;
-        let core: &mut CoreIterator = &mut guard;
-        let is_long = core.is_long();
-        let batch = match is_long {
-            true => py.detach(|| core.next_batch(&mut BufferSink)),
-            false => core.next_batch(&mut BufferSink),
-        };
-        let caches = core.window().snapshot().caches();
-        Ok(batch?.map(|batch| SampleBatch::new(batch, caches, &self.factory, is_long)))
+        read_batch(py, &mut *lock(py, &self.core)?, &self.factory)
     }
 
     fn __length_hint__(&self, py: Python<'_>) -> Result<u64, CoreError> {

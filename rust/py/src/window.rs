@@ -2,14 +2,20 @@
 //!
 //! Owns reads by index within a window. Must not have a cursor. Invariant: a window opened from a text reads what the one that was shared would read.
 
+use std::sync::Arc;
+
 use dataset_rt_reader::ClaimedWindow;
 use dataset_rt_sampler::Tail;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
+use crate::batch::SampleBatch;
+use crate::batches::read_batch;
+use crate::convert::buffer::integers_view;
 use crate::convert::state::{state_from_dict, state_to_dict};
 use crate::error::CoreError;
 use crate::iterator::SampleIterator;
+use crate::sample::SampleFactory;
 
 /// A claimed window as a frozen view: draws by their index in it, from any process.
 #[pyclass(frozen, module = "dataset_rt._native")]
@@ -84,6 +90,31 @@ impl Window {
             samples.push((sample, stream.draw_seed(position)))
         })?;
         Ok(samples)
+    }
+
+    fn batch(
+        &self,
+        py: Python<'_>,
+        start: u64,
+        stop: u64,
+    ) -> Result<Option<SampleBatch>, CoreError> {
+        let factory = SampleFactory::new(py, self.0.snapshot().caches().schema());
+        let mut draws = self.0.iterate_whole(start, stop)?;
+        read_batch(py, &mut draws, &Arc::new(factory))
+    }
+
+    fn payload_bytes(&self, start: u64, stop: u64) -> Result<usize, CoreError> {
+        Ok(self.0.iterate_whole(start, stop)?.expected_bytes()?)
+    }
+
+    fn seeds_of<'py>(&self, py: Python<'py>, batch: &SampleBatch) -> PyResult<Bound<'py, PyAny>> {
+        let stream = self.0.snapshot().stream();
+        let positions = batch.draws().iter().map(|draw| draw.position);
+        integers_view(
+            py,
+            "Q",
+            positions.map(|position| stream.draw_seed(position)),
+        )
     }
 
     fn following(&self, windows: u64) -> Result<Self, CoreError> {

@@ -40,6 +40,8 @@ pub struct BatchIterator {
     samples: SampleIterator,
     size: u64,
     drops_last: bool,
+    /// A draw that fails takes the place of its whole batch.
+    is_whole: bool,
 }
 
 /// How many draws a batch has, and what happens to a last one with fewer.
@@ -74,6 +76,17 @@ impl BatchIterator {
             samples: SampleIterator::new(window),
             size: shape.size,
             drops_last: shape.drops_last,
+            is_whole: false,
+        }
+    }
+
+    /// All draws of an iterator as one batch, which a draw that fails takes the place of: a unit of work of another process.
+    pub(crate) fn whole(samples: SampleIterator) -> Self {
+        Self {
+            size: samples.remaining(),
+            samples,
+            drops_last: false,
+            is_whole: true,
         }
     }
 
@@ -191,7 +204,7 @@ impl BatchIterator {
             match outcome {
                 Outcome::Complete => {}
                 Outcome::Aborted(error) => return Err(Unassembled::Aborted(error)),
-                Outcome::Failed(error) if draft.draws.is_empty() => {
+                Outcome::Failed(error) if self.is_whole || draft.draws.is_empty() => {
                     return Err(Unassembled::Draw(error));
                 }
                 Outcome::Failed(_) => self.samples.return_last(mark),
@@ -220,10 +233,23 @@ impl BatchIterator {
             }));
         }
     }
+
+    /// Payload bytes of the next batch as the index has them, of its draws that can be planned without waiting; nothing is read.
+    ///
+    /// # Errors
+    /// What the sampler answers.
+    pub fn expected_bytes(&mut self) -> Result<usize, ReaderError> {
+        self.bytes_of_next(self.size)
+    }
+
     /// Bytes to reserve for the draws that are missing.
     fn room(&mut self, draft: &Draft) -> Result<usize, ReaderError> {
         let missing = draft.wanted.saturating_sub(draft.draws.len());
-        let draws = self.samples.upcoming(missing as u64)?;
+        self.bytes_of_next(missing as u64)
+    }
+
+    fn bytes_of_next(&mut self, draws: u64) -> Result<usize, ReaderError> {
+        let draws = self.samples.upcoming(draws)?;
         let caches = self.samples.window().snapshot().caches();
         // A row that can't be read is an error of its draw: it comes when that is read.
         let bytes = draws
@@ -256,7 +282,7 @@ impl BatchIterator {
                     draft.push(delivered.draw, moved.len());
                     return Ok(true);
                 }
-                Some(Err(Undelivered::Read(error))) if draft.draws.is_empty() => {
+                Some(Err(Undelivered::Read(error))) if self.is_whole || draft.draws.is_empty() => {
                     return Err(Unassembled::Draw(error));
                 }
                 Some(Err(Undelivered::Read(_))) => {

@@ -127,6 +127,14 @@ impl SampleIterator {
         }
     }
 
+    /// The same for a consumer that takes nothing before it has all of them: the first block is no shorter than later ones.
+    pub(crate) fn over_unit(window: ClaimedWindow, start: u64, stop: u64) -> Self {
+        Self {
+            block_draws: PLAN_DRAWS,
+            ..Self::over(window, start, stop)
+        }
+    }
+
     /// The window it iterates over.
     #[must_use]
     pub fn window(&self) -> &ClaimedWindow {

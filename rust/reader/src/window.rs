@@ -8,6 +8,7 @@ use std::sync::Arc;
 use dataset_rt_pool::WorkerPool;
 use dataset_rt_sampler::{Partition, StreamState, Tail, Window, WindowProgress};
 
+use crate::batch::BatchIterator;
 use crate::deliver::SampleIterator;
 use crate::error::ReaderError;
 use crate::share::WindowText;
@@ -187,13 +188,21 @@ impl ClaimedWindow {
         Ok(seeds)
     }
 
-    /// Iterates over the draws `start..stop` of the part.
+    /// Iterates over the draws `start..stop` of the part, a unit of work that is read to its end.
     ///
     /// # Errors
     /// [`ReaderError::OutsideWindow`].
     pub fn iterate(&self, start: u64, stop: u64) -> Result<SampleIterator, ReaderError> {
         self.check_range(start, stop)?;
-        Ok(SampleIterator::over(self.clone(), start, stop))
+        Ok(SampleIterator::over_unit(self.clone(), start, stop))
+    }
+
+    /// The draws `start..stop` of the part as one batch: the first one of the iterator, or the error of the first draw that fails; no batch where none is left.
+    ///
+    /// # Errors
+    /// [`ReaderError::OutsideWindow`].
+    pub fn iterate_whole(&self, start: u64, stop: u64) -> Result<BatchIterator, ReaderError> {
+        Ok(BatchIterator::whole(self.iterate(start, stop)?))
     }
 
     fn check_range(&self, start: u64, stop: u64) -> Result<(), ReaderError> {

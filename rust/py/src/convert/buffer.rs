@@ -31,19 +31,24 @@ pub(crate) fn filled_buffer<'py>(
     Ok(buffer)
 }
 
-/// A writable `memoryview` of 64-bit integers, over memory of its own; `format` is `"q"` or `"Q"`.
+/// A writable `memoryview` of numbers, over memory of its own, from the bytes of each as the host has them; `format` is that of Python's `struct`.
+pub(crate) fn numbers_view<'py, const WIDTH: usize>(
+    py: Python<'py>,
+    format: &str,
+    values: impl ExactSizeIterator<Item = [u8; WIDTH]>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let mut bytes = Vec::with_capacity(values.len().saturating_mul(WIDTH));
+    for value in values {
+        bytes.extend_from_slice(&value);
+    }
+    PyMemoryView::from(&PyByteArray::new(py, &bytes))?.call_method1("cast", (format,))
+}
+
+/// The same for whole numbers: `"q"` or `"Q"`.
 pub(crate) fn integers_view<'py>(
     py: Python<'py>,
     format: &str,
     values: impl ExactSizeIterator<Item = u64>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let mut bytes = Vec::with_capacity(values.len().saturating_mul(8));
-    #[expect(
-        clippy::host_endian_bytes,
-        reason = "a memoryview's integers are the host's"
-    )]
-    for value in values {
-        bytes.extend_from_slice(&value.to_ne_bytes());
-    }
-    PyMemoryView::from(&PyByteArray::new(py, &bytes))?.call_method1("cast", (format,))
+    numbers_view(py, format, values.map(u64::to_ne_bytes))
 }

@@ -3,6 +3,7 @@
 pub(crate) mod arrow;
 pub(crate) mod buffer;
 pub(crate) mod bytes;
+pub(crate) mod column;
 pub(crate) mod config;
 pub(crate) mod integer;
 pub(crate) mod metadata;

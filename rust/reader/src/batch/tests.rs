@@ -251,6 +251,26 @@ fn dataset_start(dataset: &Dataset) -> dataset_rt_sampler::StreamState {
 }
 
 #[test]
+fn unit_of_work_is_one_batch_or_the_error_of_its_first_bad_draw() {
+    let fixture = Fixture::new(Compression::None);
+    let dataset = fixture.open(|options| options.is_shuffled = false);
+    fixture.damage(13);
+    let window = dataset.claim_window().unwrap();
+    let unit = |start, stop| {
+        let mut draws = window.iterate_whole(start, stop)?;
+        draws.next_batch(&mut VecBatchSink)
+    };
+    let numbers = samples(&unit(3, 13).unwrap().unwrap());
+    assert_eq!(numbers, (3..13).collect::<Vec<_>>());
+    assert_eq!(unit(10, 20).unwrap_err().kind(), ErrorKind::Corrupt);
+    assert!(unit(5, 5).unwrap().is_none());
+    let bytes = (3..13).map(|row| payload(row).len()).sum::<usize>();
+    let mut ahead = window.iterate_whole(3, 13).unwrap();
+    assert_eq!(ahead.expected_bytes().unwrap(), bytes);
+    assert!(unit(0, window.draws() + 1).is_err());
+}
+
+#[test]
 fn batch_of_no_draws_is_refused_by_name() {
     let refused = BatchShape::new(0, false).unwrap_err();
     assert_eq!(refused.kind(), ErrorKind::InvalidInput);
