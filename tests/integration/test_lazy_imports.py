@@ -9,7 +9,7 @@ import dataset_rt as drt
 import pytest
 from support import numbered, write_ok
 
-HEAVY = ["torch", "pyarrow", "polars", "pydantic", "numpy"]
+HEAVY = ["torch", "pyarrow", "polars", "pydantic", "numpy", "typer", "rich", "matplotlib"]
 
 
 def loaded_after(code: str) -> set[str]:
@@ -33,10 +33,27 @@ def loaded_after(code: str) -> set[str]:
         "import dataset_rt; dataset_rt.__all__; dir(dataset_rt)",
         "from dataset_rt import CachedSample, CacheInput, CacheWriteSuccess, CorruptCacheError",
         "import dataset_rt; dataset_rt.__version__",
+        "from dataset_rt.cli import main",
     ],
 )
 def test_import_loads_nothing_heavy(code: str) -> None:
     assert loaded_after(code).isdisjoint(HEAVY)
+
+
+def test_command_that_reads_no_table_loads_neither_polars_nor_plots(
+    runtime: drt.DatasetRuntime, tmp_path: Path
+) -> None:
+    cache = write_ok(runtime, numbered(4), tmp_path).path
+    for command in ("info", "head", "verify"):
+        code = f"""
+import sys
+from dataset_rt.cli import main
+sys.argv[1:] = [{command!r}, {str(cache)!r}]
+assert main() == 0
+"""
+        loaded = loaded_after(code)
+        assert "typer" in loaded
+        assert loaded.isdisjoint(["torch", "pyarrow", "polars", "numpy", "matplotlib"])
 
 
 def test_reading_samples_loads_neither_polars_nor_torch(

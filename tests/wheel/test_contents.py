@@ -56,6 +56,14 @@ def test_metadata_is_that_of_the_project(archive: zipfile.ZipFile) -> None:
     assert fields.get_payload().strip() == Path("README.md").read_text().strip()
 
 
+def test_command_and_what_it_needs_are_declared(archive: zipfile.ZipFile) -> None:
+    entries = text(archive, f"{DIST_INFO}/entry_points.txt")
+    assert entries == "[console_scripts]\ndataset-rt = dataset_rt.cli:main\n"
+    fields = Parser().parsestr(text(archive, f"{DIST_INFO}/METADATA"))
+    extra = [entry for entry in fields.get_all("Requires-Dist") if entry.endswith('"cli"')]
+    assert {re.split("[>=]", entry)[0] for entry in extra} == {"matplotlib", "rich", "typer"}
+
+
 def test_package_is_whole_and_typed(archive: zipfile.ZipFile) -> None:
     names = set(archive.namelist())
     package = Path("python/dataset_rt")

@@ -1,6 +1,7 @@
 """The wheel, installed into a fresh virtual environment without network."""
 
 import importlib.metadata
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -25,6 +26,15 @@ def test_import_finds_the_installed_package() -> None:
 
 def test_version_agrees_with_the_metadata() -> None:
     assert drt.__version__ == importlib.metadata.version("dataset_rt")
+
+
+def test_command_says_in_one_line_which_extra_it_wants() -> None:
+    """The environment of this test has none of the extra's packages."""
+    command = Path(sys.prefix, "bin", "dataset-rt")
+    done = subprocess.run([command, "info", "."], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.count("\n") == 1
+    assert "pip install 'dataset_rt[cli]'" in done.stderr
 
 
 def test_samples_written_are_drawn_by_the_edited_table(tmp_path: Path) -> None:
