@@ -44,10 +44,31 @@ class CachedDataset(DrawStream):
         raise TypeError("a CachedDataset does not pickle; hand dump_config's file to the process")
 
     def __repr__(self) -> str:
-        return (
-            f"<CachedDataset of {len(self._native.cache_paths)} caches, "
-            f"epoch length {len(self)}, position {self.position}>"
-        )
+        from dataset_rt.units import counted
+
+        told = ", ".join(f"{name} {value}" for name, value in self._facts())
+        return f"<CachedDataset of {counted(len(self._native.cache_paths), 'cache')}, {told}>"
+
+    def _repr_html_(self) -> str:
+        from dataset_rt.display import facts, lines
+        from dataset_rt.units import counted
+
+        paths = list(enumerate(self._native.cache_paths))
+        caches = lines(counted(len(paths), "cache"), ("cache_id", "path"), paths)
+        return facts("CachedDataset", self._facts()) + caches
+
+    def _facts(self) -> list[tuple[str, object]]:
+        config = self._native.reader_config
+        drawn = "with replacement" if config["replacement"] else "each row once per cycle"
+        mode = drawn if config["shuffle"] else "in table order"
+        index, count = self._native.rank
+        told: list[tuple[str, object]] = [
+            ("epoch length", len(self)),
+            ("position", self.position),
+            ("drawn", mode),
+            ("seed", config["seed"]),
+        ]
+        return told if count == 1 else [*told, ("rank", f"{index} of {count}")]
 
     @classmethod
     def from_config(cls, file: str | Path, runtime: DatasetRuntime | None = None) -> CachedDataset:

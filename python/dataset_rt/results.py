@@ -51,6 +51,12 @@ class CacheWriteSuccess:
     created_at: str = ""
     writer_version: str = ""
 
+    def _repr_html_(self) -> str:
+        from dataset_rt.display import facts
+
+        pairs = [("path", self.path), ("samples", f"{self.row_count:,}"), ("status", self.status)]
+        return facts(self.source_name, [*pairs, ("created", self.created_at)])
+
 
 @dataclass(frozen=True)
 class CacheWriteError:
@@ -74,6 +80,12 @@ class CacheWriteError:
             error = DatasetError(f"{type(error).__name__}: {error}", kind="SourceFailed")
         return type(self), (self.source_name, self.message, error)
 
+    def _repr_html_(self) -> str:
+        from dataset_rt.display import facts
+
+        kind = type(self.error).__name__ if self.error else "unknown"
+        return facts(self.source_name, [("failed with", kind), ("because", self.message)])
+
 
 def travels(error: BaseException) -> bool:
     """Whether an exception of the user's survives a pickle."""
@@ -89,7 +101,7 @@ CacheWriteResult = CacheWriteSuccess | CacheWriteError
 """Outcome of one source."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class CacheSourcesDatasetSuccess:
     """A dataset over every cache that could be written or reused.
 
@@ -101,8 +113,14 @@ class CacheSourcesDatasetSuccess:
     dataset: "CachedDataset"
     results: list[CacheWriteResult]
 
+    def __repr__(self) -> str:
+        return f"<CacheSourcesDatasetSuccess: {_told(self.results)}; {self.dataset!r}>"
 
-@dataclass(frozen=True)
+    def _repr_html_(self) -> str:
+        return _results_html(self.results) + self.dataset._repr_html_()
+
+
+@dataclass(frozen=True, repr=False)
 class CacheSourcesDatasetError:
     """No cache could be loaded.
 
@@ -113,6 +131,12 @@ class CacheSourcesDatasetError:
 
     results: list[CacheWriteResult]
     message: str
+
+    def __repr__(self) -> str:
+        return f"<CacheSourcesDatasetError: {_told(self.results)}; {self.message}>"
+
+    def _repr_html_(self) -> str:
+        return _results_html(self.results)
 
 
 CacheSourcesDatasetResult = CacheSourcesDatasetSuccess | CacheSourcesDatasetError
@@ -133,7 +157,7 @@ class CacheDamage:
     sample_ids: range | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class CacheVerification:
     """What ``dataset_rt.verify`` found.
 
@@ -164,6 +188,27 @@ class CacheVerification:
         named = {i for damage in self.damages for i in damage.sample_ids or ()}
         return sorted(named)
 
+    def __repr__(self) -> str:
+        from dataset_rt.units import counted
+
+        found = "intact"
+        if self.damages:
+            number = counted(len(self.damages) + self.omitted_count, "finding")
+            found = f"{number}, first: {self.damages[0].error}"
+        return f"<CacheVerification of {self.path}: {self.row_count:,} samples, {found}>"
+
+    def _repr_html_(self) -> str:
+        from dataset_rt.display import lines
+
+        state = "intact" if self.is_intact else "DAMAGED"
+        title = (
+            f"{self.path}: {state}, {self.row_count:,} samples, {self.byte_count:,} bytes checked"
+        )
+        rows = [
+            (damage.error.file, damage.error.sample_id, damage.error) for damage in self.damages
+        ]
+        return lines(title, ("file", "sample", "finding"), rows)
+
 
 @dataclass(frozen=True)
 class CacheFileInfo:
@@ -180,7 +225,7 @@ class CacheFileInfo:
     digest: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class CacheInspection:
     """What the manifest of a cache says, see ``dataset_rt.inspect``.
 
@@ -216,6 +261,52 @@ class CacheInspection:
     created_at: str
     writer_version: str
     content_digest: str
+
+    def __repr__(self) -> str:
+        return (
+            f"<CacheInspection of {self.path}: {self.row_count:,} samples, "
+            f"{self.payload_bytes:,} bytes of payload, {self.format} {self.format_version}, "
+            f"{self.compression}>"
+        )
+
+    def _repr_html_(self) -> str:
+        from dataset_rt.display import facts
+        from dataset_rt.units import count, size
+
+        return facts(
+            str(self.path),
+            [
+                ("format", f"{self.format} {self.format_version}"),
+                ("source", self.source_name),
+                ("source version", self.source_version or "none"),
+                ("samples", count(self.row_count)),
+                ("payload", size(self.payload_bytes)),
+                ("stored", f"{size(self.stored_bytes)}, {self.compression}"),
+                ("columns", ", ".join(f"{k}: {v}" for k, v in self.metadata_schema.items())),
+                ("files", count(len(self.files))),
+                ("created", self.created_at or "not recorded"),
+                ("digest", self.content_digest),
+            ],
+        )
+
+
+def _told(results: list[CacheWriteResult]) -> str:
+    """Counts of outcomes in words."""
+    from dataset_rt.units import counted
+
+    failed = sum(isinstance(result, CacheWriteError) for result in results)
+    return f"{counted(len(results), 'source')}, {failed} failed"
+
+
+def _results_html(results: list[CacheWriteResult]) -> str:
+    """A line for each source, the failed ones first."""
+    from dataset_rt.display import lines
+
+    failed = [r for r in results if isinstance(r, CacheWriteError)]
+    done = [r for r in results if isinstance(r, CacheWriteSuccess)]
+    rows = [(r.source_name, "failed", r.message) for r in failed]
+    rows += [(r.source_name, r.status, f"{r.row_count:,} samples") for r in done]
+    return lines(_told(results), ("source", "outcome", ""), rows)
 
 
 for _class in (

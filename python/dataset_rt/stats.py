@@ -33,5 +33,23 @@ class ReadStats:
     decode_seconds: float
     wait_seconds: float
 
+    def _repr_html_(self) -> str:
+        from dataset_rt.display import facts
+        from dataset_rt.units import count, size
+
+        return facts(
+            "reads of this dataset",
+            [
+                ("warm", count(self.warm_reads)),
+                ("cold", count(self.cold_reads)),
+                ("by identity", count(self.item_reads)),
+                ("payload", size(self.payload_bytes)),
+                ("records checked", count(self.checked_records)),
+                ("damaged, skipped", count(self.corrupt_skips)),
+                ("decoding", f"{self.decode_seconds:.3f} s of all threads"),
+                ("waiting", f"{self.wait_seconds:.3f} s"),
+            ],
+        )
+
 
 ReadStats.__module__ = "dataset_rt.api"

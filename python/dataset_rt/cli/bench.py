@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from dataset_rt import _native
 from dataset_rt.cli.places import open_dataset
 from dataset_rt.cli.screen import Column, Screen
-from dataset_rt.cli.units import count, counted, rate, share, size
+from dataset_rt.units import count, counted, rate, share, size
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

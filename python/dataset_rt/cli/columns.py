@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from dataset_rt.cli.screen import Column
-from dataset_rt.cli.units import count, counted, short
+from dataset_rt.units import count, counted, short
 
 if TYPE_CHECKING:
     import polars as pl

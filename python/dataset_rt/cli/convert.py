@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import dataset_rt as drt
-from dataset_rt.cli.units import count, rate, size
+from dataset_rt.units import count, rate, size
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,7 +9,7 @@ from dataset_rt.cli import FAILED
 from dataset_rt.cli.failures import Verdict, say
 from dataset_rt.cli.places import find_caches, open_dataset
 from dataset_rt.cli.screen import Column, Screen
-from dataset_rt.cli.units import short, size
+from dataset_rt.units import short, size
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,7 +9,7 @@ import dataset_rt as drt
 from dataset_rt.cli.failures import Verdict
 from dataset_rt.cli.places import find_caches
 from dataset_rt.cli.screen import Column, Screen
-from dataset_rt.cli.units import count, counted, size
+from dataset_rt.units import count, counted, size
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,7 +9,7 @@ import statistics
 from typing import TYPE_CHECKING, Any
 
 from dataset_rt.cli.screen import Column
-from dataset_rt.cli.units import count, counted, share, size
+from dataset_rt.units import count, counted, share, size
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from dataset_rt.cli.places import open_dataset
 from dataset_rt.cli.screen import Column, Screen
-from dataset_rt.cli.units import counted
+from dataset_rt.units import counted
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from dataset_rt.cli.failures import UsageError
 from dataset_rt.cli.screen import clean
-from dataset_rt.cli.units import count, short, size
+from dataset_rt.units import count, short, size
 
 if TYPE_CHECKING:
     from pathlib import Path

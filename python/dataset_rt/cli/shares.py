@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from dataset_rt.cli.failures import UsageError
 from dataset_rt.cli.screen import Column
-from dataset_rt.cli.units import count, share, short
 from dataset_rt.errors import InvalidMetadataError
+from dataset_rt.units import count, share, short
 
 if TYPE_CHECKING:
     import polars as pl

@@ -11,7 +11,7 @@ from dataset_rt.cli.failures import UsageError
 from dataset_rt.cli.places import open_dataset
 from dataset_rt.cli.screen import Column, Screen
 from dataset_rt.cli.shares import Shares, share_entries, show_shares
-from dataset_rt.cli.units import count, counted, size
+from dataset_rt.units import count, counted, size
 
 if TYPE_CHECKING:
     from pathlib import Path

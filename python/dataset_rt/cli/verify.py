@@ -9,7 +9,7 @@ import dataset_rt as drt
 from dataset_rt.cli import FAILED
 from dataset_rt.cli.failures import Verdict, describe
 from dataset_rt.cli.places import find_caches
-from dataset_rt.cli.units import counted, rate, size
+from dataset_rt.units import counted, rate, size
 
 if TYPE_CHECKING:
     from pathlib import Path
