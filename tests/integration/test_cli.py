@@ -185,3 +185,21 @@ def test_text_of_a_cache_steers_no_terminal(runtime: drt.DatasetRuntime, tmp_pat
         assert "\x1b[31m" not in shown
         assert "\x1b[2J" not in shown
         assert command == "info" or r"line\nbreak\x1b[31m [b]" in plain(shown)
+
+
+def test_many_values_are_cut_to_the_largest_and_near_sizes_told_apart(
+    runtime: drt.DatasetRuntime, tmp_path: Path
+) -> None:
+    rows = [
+        (bytes(1000 + number % 2), {"k": number})
+        for number in range(40)
+        for _ in range(3 if number == 39 else 1)
+    ]
+    path = write_ok(runtime, Rows("many", rows), tmp_path).path
+    shown = run("stats", path, "--by", "k", "--plot", tmp_path / "p.svg").stdout
+    lines = shown.splitlines()
+    first = next(i for i, line in enumerate(lines) if line.startswith("shares of k")) + 2
+    assert lines[first].split()[:3] == ["39", "3", "3.0"]
+    assert "and 10 more values" in shown
+    assert "1,000 B" in shown
+    assert "1,001 B" in shown

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from dataset_rt import CachedDataset, CacheInspection
     from dataset_rt.cli.screen import Screen
 
-__all__ = ["entry", "show"]
+__all__ = ["edge_labels", "entry", "show"]
 
 MOST_SAMPLES = 10_000
 MOST_BYTES = 512 * 1024 * 1024
@@ -92,6 +92,13 @@ def _histogram(sizes: list[int]) -> list[dict[str, int]]:
     ]
 
 
+def edge_labels(bins: list[dict[str, int]]) -> list[str]:
+    """The edges in words that differ: in bytes where rounded ones would not."""
+    edges = [part["from"] for part in bins] + [bins[-1]["to"]]
+    labels = [size(edge) for edge in edges]
+    return labels if len(set(labels)) == len(labels) else [f"{count(edge)} B" for edge in edges]
+
+
 def show(screen: Screen, sizes: dict[str, Any]) -> None:
     """Write the sizes as text with bars."""
     read = sizes["rows_read"]
@@ -105,7 +112,7 @@ def show(screen: Screen, sizes: dict[str, Any]) -> None:
         ]
     )
     bins = sizes["histogram"]
-    highest = max(entry["rows"] for entry in bins)
+    highest = max(part["rows"] for part in bins)
     screen.line("")
     screen.table(
         [
@@ -116,11 +123,11 @@ def show(screen: Screen, sizes: dict[str, Any]) -> None:
         ],
         [
             (
-                size(entry["from"]),
-                count(entry["rows"]),
-                entry["rows"] / highest,
-                share(entry["rows"] / read),
+                label,
+                count(part["rows"]),
+                part["rows"] / highest,
+                share(part["rows"] / read),
             )
-            for entry in bins
+            for label, part in zip(edge_labels(bins), bins, strict=False)
         ],
     )

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from dataset_rt.cli.failures import UsageError
+from dataset_rt.cli.payloads import edge_labels
 from dataset_rt.cli.screen import clean
-from dataset_rt.units import count, short, size
+from dataset_rt.units import count, short
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -45,8 +46,7 @@ def _sizes(axes: Axes, sizes: dict[str, Any]) -> None:
     bins = sizes["histogram"]
     rows = [entry["rows"] for entry in bins]
     axes.bar(range(len(bins)), rows, width=0.94, align="edge", color=DARK)
-    edges = [entry["from"] for entry in bins] + [bins[-1]["to"]]
-    axes.set_xticks(range(len(edges)), [size(edge) for edge in edges], rotation=45, ha="right")
+    axes.set_xticks(range(len(bins) + 1), edge_labels(bins), rotation=45, ha="right")
     axes.set_xlabel("payload size")
     axes.set_ylabel("rows")
     axes.yaxis.set_major_formatter(lambda value, _: count(value))
@@ -67,10 +67,11 @@ def _shares(axes: Axes, shares: dict[str, Any]) -> None:
             label=key,
         )
     axes.set_yticks(places, [_label(value["value"]) for value in shown])
+    axes.margins(y=0.01)
     axes.invert_yaxis()
     axes.set_xlabel("share of the draws, %")
     hidden = len(ordered) - len(shown)
-    more = f" ({hidden:,} smaller ones left out)" if hidden else ""
+    more = f" ({hidden:,} smaller left out)" if hidden else ""
     axes.set_title(
         f"{_label(shares['by'])}: {count(shares['draws'])} draws, seed {shares['seed']}{more}",
         loc="left",

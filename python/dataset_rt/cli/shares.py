@@ -93,6 +93,9 @@ def show_shares(screen: Screen, answer: dict[str, Any]) -> None:
     screen.heading(
         f"shares of {answer['by']} in {count(draws)} draws of seed {answer['seed']}{weight}"
     )
+    shown = values
+    if len(values) > LINES_SHOWN:
+        shown = sorted(values, key=lambda value: -value["expected"])[:LINES_SHOWN]
     highest = max((value["drawn"] for value in values), default=0) or 1
     screen.table(
         [
@@ -112,9 +115,9 @@ def show_shares(screen: Screen, answer: dict[str, Any]) -> None:
                 share(value["drawn"] / draws if draws else 0.0),
                 value["drawn"] / highest,
             )
-            for value in values[:LINES_SHOWN]
+            for value in shown
         ],
     )
-    if len(values) > LINES_SHOWN:
-        rest = len(values) - LINES_SHOWN
-        screen.line(f"and {count(rest)} more values; --json lists them", "dim")
+    if len(shown) < len(values):
+        rest = len(values) - len(shown)
+        screen.line(f"and {count(rest)} more values with smaller shares; --json lists them", "dim")
