@@ -10,6 +10,7 @@ from pathlib import Path
 import dataset_rt as drt
 import pytest
 from command import answer, environment, on_terminal, plain, problem, run
+from dataset_rt.cli.verify import _ranges
 from support import Rows, numbered, payload, write_ok
 
 COMMANDS = ["info", "head", "verify", "stats", "plan", "bench"]
@@ -82,6 +83,14 @@ def test_verify_names_damaged_samples(cache: Path) -> None:
     assert "--json lists them" in plain(shown)
 
 
+def test_neighbouring_findings_are_one_range(tmp_path: Path) -> None:
+    error = drt.CorruptCacheError("gone")
+    found = [range(7, 9), range(3), range(3, 5), range(4, 5), range(20, 21)]
+    damages = (*(drt.CacheDamage(error, ids) for ids in found), drt.CacheDamage(error))
+    report = drt.CacheVerification(tmp_path, 30, 4, 100, damages)
+    assert _ranges(report) == [[0, 4], [7, 8], [20, 20]]
+
+
 def test_one_damaged_cache_hides_no_other(
     runtime: drt.DatasetRuntime, cache: Path, tmp_path: Path
 ) -> None:
@@ -134,6 +143,7 @@ def test_wrong_arguments_exit_with_2(cache: Path, arguments: list[str], word: st
         ["info"],
         ["info", "--nope", "."],
         ["plan", "--seed", "-1", "."],
+        ["plan", "--seed", str(2**64), "."],
         ["convert", ".", "out", "--compression", "zip"],
     ],
 )
