@@ -164,6 +164,19 @@ def test_terminal_gets_colours_and_no_line_too_long(base: Path, columns: int) ->
         assert "of memory copy" in text or arguments[0] != "bench"
 
 
+@pytest.mark.parametrize("version", [2, 3])
+def test_caches_of_the_original_system_are_looked_at_as_well(version: int) -> None:
+    path = GOLDEN / f"original-v{version}" / "typed-lz4"
+    (told,) = answer("info", path)["caches"]
+    assert (told["format"], told["format_version"], told["row_count"]) == ("original", version, 40)
+    assert "of the original system" in run("info", path).stdout
+    assert len(answer("head", path, "-n", "3")["rows"]) == 3
+    assert answer("verify", path)["is_intact"] is True
+    assert answer("stats", path)["payloads"]["total"] == told["payload_bytes"]
+    assert len(answer("plan", path, "-n", "5")["draws"]) == 5
+    assert answer("bench", path, "--seconds", "0.02")["rows"] == 40
+
+
 def test_terminal_sees_bars_of_what_goes_on(base: Path) -> None:
     code, shown = on_terminal("verify", base)
     assert code == 0
