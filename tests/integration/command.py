@@ -61,7 +61,7 @@ def on_terminal(*arguments: object, columns: int = 80) -> tuple[int, str]:
         env=environment(TERM="xterm-256color", LC_ALL="C.UTF-8"),
     ) as child:
         os.close(theirs)
-        shown = _read_all(ours)
+        shown = read_all(ours)
     os.close(ours)
     return child.returncode, shown
 
@@ -71,7 +71,8 @@ def plain(shown: str) -> str:
     return CONTROL.sub("", shown).replace("\r", "")
 
 
-def _read_all(terminal: int) -> str:
+def read_all(terminal: int) -> str:
+    """What is written to a terminal until its last user ends."""
     parts = []
     while True:
         try:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import dataset_rt as drt
 import pytest
-from command import answer, environment, on_terminal, plain, problem, run
+from command import answer, environment, on_terminal, plain, problem, read_all, run
 from dataset_rt.cli.verify import _ranges
 from support import Rows, numbered, payload, write_ok
 
@@ -171,12 +171,16 @@ def test_interrupt_exits_with_130_and_says_nothing(cache: Path) -> None:
         text=True,
     ) as child:
         os.close(theirs)
-        assert os.read(ours, 1)
+        shown = os.read(ours, 1)
         child.send_signal(signal.SIGINT)
+        shown += read_all(ours).encode()
         out = child.stdout.read()
         assert child.wait(120) == 130
     os.close(ours)
     assert out == ""
+    # the bar hides the cursor; whenever the signal came, it is shown again
+    assert shown.rfind(b"\x1b[?25h") >= shown.rfind(b"\x1b[?25l"), shown
+    assert b"Traceback" not in shown
 
 
 @pytest.mark.parametrize("missing", ["typer", "rich"])

@@ -41,10 +41,9 @@ def bench(
         "samples, shuffled": _samples(shuffled, at_once),
         f"batches of {in_batches}, shuffled": _batches(shuffled, in_batches),
     }
-    progress, update = screen.progress("bench")
     rates: dict[str, list[tuple[float, float]]] = {name: [] for name in ways}
     total = ROUNDS * len(ways)
-    with progress:
+    with screen.progress("bench") as update:
         for number, (name, step) in enumerate(itertools.chain(*[ways.items()] * ROUNDS)):
             update(number, total)
             rates[name].append(_measured(step, seconds / ROUNDS))

@@ -29,9 +29,8 @@ def convert(
 ) -> None:
     """Convert, and compare the sizes."""
     before = drt.inspect(path)
-    progress, update = screen.progress(f"convert {path.name}")
     began = time.perf_counter()
-    with progress:
+    with screen.progress(f"convert {path.name}") as update:
         made = drt.convert(
             path,
             out,

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import math
 import sys
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +20,7 @@ from rich.table import Table
 from rich.text import Text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     Row = Sequence[str | float]
 
@@ -135,11 +136,12 @@ class Screen:
         return EIGHTHS[8] * whole + (EIGHTHS[rest] if rest else "")
 
     @staticmethod
-    def progress(text: str) -> tuple[Progress, Callable[[int, int], None]]:
+    @contextmanager
+    def progress(text: str) -> Iterator[Callable[[int, int], None]]:
         """A bar on standard error while something goes on; nothing if that is no terminal."""
         console = Console(stderr=True)
         progress = Progress(
-            TextColumn("{task.description}"),
+            TextColumn("{task.description}", markup=False),
             BarColumn(),
             TextColumn("{task.percentage:>3.0f} %"),
             TimeRemainingColumn(),
@@ -147,12 +149,16 @@ class Screen:
             transient=True,
             disable=not console.is_terminal,
         )
-        task = progress.add_task(clean(text).replace("[", "\\["), total=None)
+        task = progress.add_task(clean(text), total=None)
 
         def update(done: int, total: int) -> None:
             progress.update(task, completed=done, total=total)
 
-        return progress, update
+        try:
+            progress.start()  # within the try: a Ctrl-C while it starts must show the cursor again
+            yield update
+        finally:
+            progress.stop()
 
 
 def clean(text: str) -> str:

@@ -27,9 +27,8 @@ def verify(screen: Screen, paths: list[Path], *, workers: int, most: int) -> Non
     entries: list[dict[str, Any]] = []
     for path in find_caches(paths):
         with verdict.keeping_on(entries, str(path)):
-            progress, update = screen.progress(f"verify {path.name}")
             began = time.perf_counter()
-            with progress:
+            with screen.progress(f"verify {path.name}") as update:
                 report = drt.verify(path, num_workers=workers, progress=update)
             seconds = time.perf_counter() - began
             entries.append(_entry(report, seconds))
