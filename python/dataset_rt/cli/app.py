@@ -115,59 +115,6 @@ def verify(
 
 
 @app.command()
-def plan(
-    paths: Paths,
-    draws: Annotated[int, typer.Option("-n", "--draws", min=0, help="How many draws.")] = 20,
-    start: Annotated[int, typer.Option(min=0, max=MOST_SEED, help="First position.")] = 0,
-    seed: Seed = 0,
-    ordered: Ordered = False,
-    each_once: EachOnce = False,
-    json: Json = False,
-) -> None:
-    """The draws to come from the untouched table; reads no payload."""
-    with reported():
-        from dataset_rt.cli.plan import plan as answer
-
-        answer(
-            Screen(as_json=json),
-            paths,
-            draws=draws,
-            start=start,
-            seed=seed,
-            ordered=ordered,
-            each_once=each_once,
-        )
-
-
-@app.command()
-def convert(
-    path: Annotated[Path, typer.Argument(help="The cache to read.", show_default=False)],
-    out: Annotated[Path, typer.Argument(help="The new cache; must not exist.", show_default=False)],
-    compression: Annotated[
-        Compression | None,
-        typer.Option(help="How the new records are stored.", show_default="as they are"),
-    ] = None,
-    max_shard_bytes: Annotated[
-        int, typer.Option(min=1, help="A shard is closed before it grows beyond this.")
-    ] = 64 * 1024 * 1024,
-    workers: Workers = 4,
-    json: Json = False,
-) -> None:
-    """Rewrite a cache as one of format 1, with another compression on wish."""
-    with reported():
-        from dataset_rt.cli.convert import convert as answer
-
-        answer(
-            Screen(as_json=json),
-            path,
-            out,
-            compression=compression.value if compression else None,
-            max_shard_bytes=max_shard_bytes,
-            workers=workers,
-        )
-
-
-@app.command()
 def stats(
     paths: Paths,
     by: Annotated[
@@ -211,6 +158,31 @@ def stats(
 
 
 @app.command()
+def plan(
+    paths: Paths,
+    draws: Annotated[int, typer.Option("-n", "--draws", min=0, help="How many draws.")] = 20,
+    start: Annotated[int, typer.Option(min=0, max=MOST_SEED, help="First position.")] = 0,
+    seed: Seed = 0,
+    ordered: Ordered = False,
+    each_once: EachOnce = False,
+    json: Json = False,
+) -> None:
+    """The draws to come from the untouched table; reads no payload."""
+    with reported():
+        from dataset_rt.cli.plan import plan as answer
+
+        answer(
+            Screen(as_json=json),
+            paths,
+            draws=draws,
+            start=start,
+            seed=seed,
+            ordered=ordered,
+            each_once=each_once,
+        )
+
+
+@app.command()
 def bench(
     paths: Paths,
     seconds: Annotated[
@@ -232,4 +204,32 @@ def bench(
             batch_size=batch_size,
             workers=workers,
             seed=seed,
+        )
+
+
+@app.command()
+def convert(
+    path: Annotated[Path, typer.Argument(help="The cache to read.", show_default=False)],
+    out: Annotated[Path, typer.Argument(help="The new cache; must not exist.", show_default=False)],
+    compression: Annotated[
+        Compression | None,
+        typer.Option(help="How the new records are stored.", show_default="as they are"),
+    ] = None,
+    max_shard_bytes: Annotated[
+        int, typer.Option(min=1, help="A shard is closed before it grows beyond this.")
+    ] = 64 * 1024 * 1024,
+    workers: Workers = 4,
+    json: Json = False,
+) -> None:
+    """Rewrite a cache as one of format 1, with another compression on wish."""
+    with reported():
+        from dataset_rt.cli.convert import convert as answer
+
+        answer(
+            Screen(as_json=json),
+            path,
+            out,
+            compression=compression.value if compression else None,
+            max_shard_bytes=max_shard_bytes,
+            workers=workers,
         )
