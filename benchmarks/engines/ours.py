@@ -1,8 +1,9 @@
 """dataset_rt of this checkout, through its public API and with its defaults.
 
 Record checksums are on, prefetch is the default, and the runtime has the number of threads
-that the options say. The loader is ``to_torch_dataloader`` with lists of samples, spawned
-and persistent workers.
+that the options say. The loader is ``to_torch_dataloader``: with workers, which are spawned
+and persistent, the batches it makes by itself, of which every payload is taken as bytes;
+without workers lists of samples, as for the others, because nothing has to be sent.
 """
 
 from __future__ import annotations
@@ -31,19 +32,28 @@ class OursLoader(Loader):
     """``to_torch_dataloader``; each pass is the dataset's next window."""
 
     def __init__(self, dataset: drt.CachedDataset, batch_size: int, workers: int) -> None:
-        options: dict[str, Any] = {}
+        options: dict[str, Any] = {"collate_fn": as_list}
         if workers:
             options = {"multiprocessing_context": "spawn", "persistent_workers": True}
+        self._is_listed = not workers
         self._loader = dataset.to_torch_dataloader(
-            batch_size=batch_size, num_workers=workers, collate_fn=as_list, **options
+            batch_size=batch_size, num_workers=workers, **options
         )
 
     def drain(self, *, hashed: bool) -> Tally:
-        return drain_lists(self._loader, hashed=hashed)
+        if self._is_listed:
+            return drain_lists(self._loader, hashed=hashed)
+        total = Tally(0, 0)
+        for batch in self._loader:
+            total = total.plus(drain_payloads(batch.data, hashed=hashed))
+        return total
 
     def delivered(self) -> Iterator[Delivered]:
         for batch in self._loader:
-            for data, metadata, cache_id, sample_id in batch:
+            samples = batch
+            if not self._is_listed:
+                samples = [batch.sample(number) for number in range(len(batch.data))]
+            for data, metadata, cache_id, sample_id in samples:
                 yield Delivered(cache_id, sample_id, data, metadata)
 
 
