@@ -53,7 +53,7 @@ def drain_samples(samples: Iterable[HasData], *, hashed: bool) -> Tally:
     return Tally(count, size, checksum)
 
 
-def drain_payloads(payloads: Iterable[bytes], *, hashed: bool) -> Tally:
+def drain_payloads(payloads: Iterable[bytes | bytearray], *, hashed: bool) -> Tally:
     """The same for contenders that hand out bare payloads."""
     count = size = checksum = 0
     if hashed:

@@ -9,7 +9,7 @@ Every call raises a class of ``dataset_rt.errors``; only a wrong argument type i
 ``TypeError``. Waits, file reads and decoding release the GIL.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, SupportsIndex, final
 
 import numpy.typing as npt
@@ -335,6 +335,7 @@ class SampleBatch:
     """
 
     def __len__(self) -> int: ...
+    def __iter__(self) -> Iterator[CachedSample]: ...
     def __getitem__(self, index: SupportsIndex, /) -> CachedSample:
         """The sample as single reads deliver it; its payload is a copy out of ``data``.
 

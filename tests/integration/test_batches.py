@@ -80,6 +80,7 @@ def test_numbers_of_a_batch_are_those_of_a_sequence(runtime, tmp_path) -> None:
     assert batch[-1] == batch[4]
     assert bytes(batch.payload(-5)) == payload(0)
     assert ids(batch) == list(range(5))
+    assert list(batch) == iter_samples(batch)
     for number in (5, -6):
         with pytest.raises(IndexError):
             batch[number]

@@ -37,7 +37,8 @@ def command(tool: str, root: Path) -> list[str]:
         scripts = Tree.read(root).paths("tools/bazel", "tools/dev/*", ".ci/*")
         return ["shellcheck", "--external-sources", "--check-sourced", *scripts]
     if tool == "mypy":
-        return [sys.executable, "-m", "mypy", "--cache-dir=/dev/null", "python/dataset_rt"]
+        checked = ["python/dataset_rt", "benchmarks"]
+        return [sys.executable, "-m", "mypy", "--cache-dir=/dev/null", *checked]
     allowlist = root / "tests" / "typing" / "stub_allowlist.txt"
     return [
         sys.executable,

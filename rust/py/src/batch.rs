@@ -10,7 +10,7 @@ use dataset_rt_reader::{Batch, CacheSet, PlannedDraw, batch_metadata};
 use pyo3::exceptions::{PyIndexError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyByteArray, PyBytes, PyDict, PyMemoryView, PySlice, PyTuple};
+use pyo3::types::{PyByteArray, PyBytes, PyDict, PyMemoryView, PyRange, PySlice, PyTuple};
 
 use crate::convert::arrow::ArrowTable;
 use crate::convert::buffer::integers_view;
@@ -136,6 +136,16 @@ impl SampleBatch {
 impl SampleBatch {
     fn __len__(&self) -> usize {
         self.batch.draws.len()
+    }
+
+    fn __iter__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let py = slf.py();
+        let numbers = PyRange::new(py, 0, slf.len()?.cast_signed())?;
+        let builtins = py.import(pyo3::intern!(py, "builtins"))?;
+        builtins.call_method1(
+            pyo3::intern!(py, "map"),
+            (slf.getattr(pyo3::intern!(py, "__getitem__"))?, numbers),
+        )
     }
 
     fn __repr__(&self, py: Python<'_>) -> String {
