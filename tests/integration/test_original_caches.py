@@ -6,12 +6,13 @@ import struct
 from pathlib import Path
 
 import dataset_rt as drt
+import polars as pl
 import pytest
 from format_cases import comparable, typed_rows
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from original_format import OriginalOptions, cache_files, read_cache, write_cache
-from support import Rows, ids, leftovers, versioned, write_fails, write_ok
+from support import Rows, flat, ids, leftovers, versioned, write_fails, write_ok
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "caches"
 CASES = [
@@ -315,3 +316,25 @@ def test_any_changed_byte_is_found_or_does_not_matter(
         assert len(found) == len(ROWS)
         if validates:
             assert found == comparable(ROWS)
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("mapped", [True, False])
+def test_batches_and_counts_are_those_of_any_cache(
+    runtime: drt.DatasetRuntime, case: str, mapped: bool
+) -> None:
+    rows = typed_rows()
+    config = IN_ORDER.model_copy(update={"mapped": mapped})
+    dataset = runtime.cached_dataset([GOLDEN / case], reader_config=config)
+    batches = list(dataset.batches(7))
+    assert [len(batch) for batch in batches] == [7] * (len(rows) // 7) + [len(rows) % 7]
+    samples = flat(batches)
+    assert comparable([(s.data, s.metadata) for s in samples]) == comparable(rows)
+    tables = flat(pl.DataFrame(batch.metadata).to_dicts() for batch in batches)
+    assert comparable([("", row) for row in tables]) == comparable([("", row) for _, row in rows])
+    dataset.get_item(0, 7)
+    stats = dataset.stats()
+    assert (stats.warm_reads + stats.cold_reads, stats.item_reads) == (len(rows), 1)
+    assert stats.payload_bytes == sum(len(data) for data, _ in [*rows, rows[7]])
+    # These caches hold no checksum of a record, so none can have been compared.
+    assert stats.checked_records == 0

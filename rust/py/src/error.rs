@@ -8,6 +8,7 @@ use dataset_rt_pool::PoolError;
 use dataset_rt_reader::ReaderError;
 use dataset_rt_sampler::SamplerError;
 use dataset_rt_storage::StorageError;
+use pyo3::exceptions::PyMemoryError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
@@ -131,6 +132,9 @@ impl From<CoreError> for PyErr {
 }
 
 fn exception(py: Python<'_>, kind: ErrorKind, facts: &ErrorFacts, message: &str) -> PyErr {
+    if kind == ErrorKind::OutOfMemory {
+        return PyMemoryError::new_err(message.to_owned());
+    }
     let made = keywords(py, kind, facts).and_then(|(class, keywords)| {
         classes::errors(py)?
             .getattr(class)?

@@ -4,7 +4,7 @@
 //! metadata keys are one interned string each for the life of an iterator.
 
 use dataset_rt_format::{CacheId, MetadataSchema, SampleId};
-use dataset_rt_reader::{CacheSet, PayloadSink, ReaderError};
+use dataset_rt_reader::{CacheSet, ItemSink, PayloadSink, ReaderError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyDict, PyString, PyTuple, PyType};
@@ -35,6 +35,13 @@ impl<'py> PayloadSink for BytesSink<'py> {
 
     fn bytes<'a>(&'a self, payload: &'a Bound<'py, PyBytes>) -> &'a [u8] {
         payload.as_bytes()
+    }
+}
+
+impl ItemSink for BytesSink<'_> {
+    fn away(&mut self, work: &mut (dyn FnMut() + Send)) -> PyResult<()> {
+        self.0.detach(work);
+        self.0.check_signals()
     }
 }
 

@@ -3,7 +3,10 @@
 //! Owns where a batch ends, and what becomes of one that can't be completed. Must not choose or order draws: the iterator below does. Invariant: the draws of all batches
 //! are those that single reads deliver, in the same order; a draw is used up when its batch is handed out, or its own error.
 
+use dataset_rt_format::ErrorKind;
 use dataset_rt_sampler::StreamState;
+use dataset_rt_storage::StorageError;
+use dataset_rt_storage::memory::{reserve, reserved};
 
 use crate::deliver::{Mark, Readiness, SampleIterator};
 use crate::error::ReaderError;
@@ -174,8 +177,8 @@ impl BatchIterator {
         let wanted = usize::try_from(self.size.min(left)).unwrap_or(usize::MAX);
         let mut draft = Draft {
             wanted,
-            draws: Vec::with_capacity(wanted),
-            offsets: Vec::with_capacity(wanted.saturating_add(1)),
+            draws: room_for(wanted)?,
+            offsets: room_for(wanted.saturating_add(1))?,
         };
         draft.offsets.push(0);
         // Payloads of this batch that no longer fitted the memory they were read into.
@@ -197,7 +200,12 @@ impl BatchIterator {
                     }
                     outcome = fill::<S>(&mut self.samples, &mut draft, out);
                     if matches!(outcome, Outcome::Full) {
-                        moved = out.get(..draft.used()).unwrap_or_default().to_vec();
+                        let used = out.get(..draft.used()).unwrap_or_default();
+                        moved.clear();
+                        match reserve(&mut moved, used.len()) {
+                            Ok(()) => moved.extend_from_slice(used),
+                            Err(error) => outcome = Outcome::Aborted(short(error)),
+                        }
                     }
                 })
                 .map_err(Unassembled::Aborted)?;
@@ -250,6 +258,9 @@ impl BatchIterator {
 
     fn bytes_of_next(&mut self, draws: u64) -> Result<usize, ReaderError> {
         let draws = self.samples.upcoming(draws)?;
+        if !self.samples.have_indexes(&draws) {
+            return Ok(0); // each draw then looks for itself, and has a buffer of its own
+        }
         let caches = self.samples.window().snapshot().caches();
         // A row that can't be read is an error of its draw: it comes when that is read.
         let bytes = draws
@@ -278,18 +289,26 @@ impl BatchIterator {
                     }
                 },
                 Some(Ok(delivered)) => {
+                    reserve(moved, delivered.payload.len())
+                        .map_err(|error| Unassembled::Aborted(short(error)))?;
                     moved.extend_from_slice(&delivered.payload);
                     draft.push(delivered.draw, moved.len());
                     return Ok(true);
                 }
-                Some(Err(Undelivered::Read(error))) if self.is_whole || draft.draws.is_empty() => {
+                Some(Err(Undelivered::Read(error) | Undelivered::Sink(error)))
+                    if error.kind() == ErrorKind::OutOfMemory =>
+                {
+                    return Err(aborted(error));
+                }
+                Some(Err(Undelivered::Read(error) | Undelivered::Sink(error)))
+                    if self.is_whole || draft.draws.is_empty() =>
+                {
                     return Err(Unassembled::Draw(error));
                 }
-                Some(Err(Undelivered::Read(_))) => {
+                Some(Err(_)) => {
                     self.samples.return_last(mark);
                     return Ok(false);
                 }
-                Some(Err(Undelivered::Sink(never))) => match never {},
             }
         }
     }
@@ -301,6 +320,15 @@ enum Unassembled<E> {
     Draw(ReaderError),
     /// Something that is not a draw's failed.
     Aborted(E),
+}
+
+/// Short memory as the consumer's error.
+fn short<E: From<ReaderError>>(error: StorageError) -> E {
+    ReaderError::from(error).into()
+}
+
+fn room_for<T, E: From<ReaderError>>(items: usize) -> Result<Vec<T>, Unassembled<E>> {
+    reserved(items).map_err(|error| Unassembled::Aborted(short(error)))
 }
 
 fn aborted<E: From<ReaderError>>(error: ReaderError) -> Unassembled<E> {

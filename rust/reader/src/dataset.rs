@@ -6,7 +6,6 @@
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use dataset_rt_format::{CacheId, SampleId};
 use dataset_rt_pool::WorkerPool;
 use dataset_rt_sampler::{
     ActiveTable, Cursor, LAST_POSITION, Partition, Population, PositionRun, SamplerError,
@@ -17,8 +16,6 @@ use crate::batch::{BatchIterator, BatchShape};
 use crate::caches::CacheSet;
 use crate::config::ReaderOptions;
 use crate::error::ReaderError;
-use crate::fetch::{PayloadSink, Undelivered, fetch};
-use crate::lengths::LengthWatch;
 use crate::plan::{PlannedDraw, Planner};
 use crate::snapshot::Snapshot;
 use crate::stats::ReadStats;
@@ -264,65 +261,6 @@ impl Dataset {
             &mut plan,
         )?;
         Ok(plan)
-    }
-
-    /// Reads samples by identity, whatever the table says, in the caller's thread and in the order of their places on disk.
-    ///
-    /// # Errors
-    /// [`ReaderError::NoSuchSample`] before anything is read; otherwise what reading one of them found.
-    ///
-    /// # Guarantees
-    /// Payloads come back in the order of `ids`; no cursor moves.
-    pub fn read_samples<S: PayloadSink>(
-        &self,
-        ids: &[(CacheId, SampleId)],
-        sink: &mut S,
-    ) -> Result<Vec<S::Payload>, Undelivered<S::Error>> {
-        let snapshot = self.snapshot();
-        let caches = snapshot.caches();
-        let identity = caches.identity();
-        if let Some((cache, sample)) = ids
-            .iter()
-            .find(|(cache, sample)| identity.global_of(*cache, *sample).is_none())
-        {
-            return Err(ReaderError::NoSuchSample {
-                cache: *cache,
-                sample: *sample,
-            }
-            .into());
-        }
-        let mut order: Vec<_> = (0..)
-            .zip(ids)
-            .map(|(place, (cache, sample))| (*cache, *sample, place))
-            .collect();
-        order.sort_unstable();
-        let mut payloads: Vec<Option<S::Payload>> = ids.iter().map(|_| None).collect();
-        let mut lengths = LengthWatch::default();
-        let mut stats = ReadStats::default();
-        for (cache, sample, place) in order {
-            let draw = PlannedDraw {
-                position: 0,
-                row: dataset_rt_format::RowIndex::new(0),
-                cache,
-                sample,
-            };
-            lengths.look(caches, std::slice::from_ref(&draw), &draw)?;
-            let payload = fetch(
-                caches,
-                &draw,
-                snapshot.options().verifies_records,
-                sink,
-                &mut stats.decode_time,
-            )?;
-            stats.item_reads += 1;
-            stats.payload_bytes += sink.bytes(&payload).len() as u64;
-            let place: usize = place;
-            if let Some(slot) = payloads.get_mut(place) {
-                *slot = Some(payload);
-            }
-        }
-        caches.counters().add(&stats);
-        Ok(payloads.into_iter().flatten().collect())
     }
 
     /// What was read since the dataset was opened, by its iterators and views too.

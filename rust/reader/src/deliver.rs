@@ -87,6 +87,8 @@ pub struct SampleIterator {
     planner: Planner,
     prefetch: Prefetch,
     lengths: LengthWatch,
+    /// Of index and metadata files alone.
+    index_lengths: LengthWatch,
     segments: VecDeque<Segment>,
     /// Local draws up to this one are in `segments` or delivered.
     planned: u64,
@@ -117,6 +119,7 @@ impl SampleIterator {
             planner: Planner::new(snapshot),
             prefetch: Prefetch::new(snapshot, window.pool()),
             lengths: LengthWatch::default(),
+            index_lengths: LengthWatch::default(),
             segments: VecDeque::new(),
             planned: start,
             block_draws: FIRST_DRAWS,
@@ -320,7 +323,9 @@ impl SampleIterator {
                     self.tally.skip();
                 }
                 Ok(payload) => {
-                    self.tally.read(is_cold, sink.bytes(&payload).len());
+                    let is_checked = snapshot.checks_records_of(draw.cache);
+                    let bytes = sink.bytes(&payload).len();
+                    self.tally.read(is_cold, is_checked, bytes);
                     return Some(Ok(Delivered { draw, payload }));
                 }
                 Err(error) => return Some(Err(error)),

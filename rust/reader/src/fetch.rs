@@ -3,11 +3,11 @@
 //! Owns the order copy, then check, so that what is checked is what is handed out, and decoding where a record is compressed. Must not decide in which thread it
 //! runs. Invariant: payload bytes are copied once, into memory that nobody else can change, and never handed out unchecked unless checks are off.
 
-use std::convert::Infallible;
 use std::time::{Duration, Instant};
 
 use dataset_rt_format::{Codec, IndexRow};
 use dataset_rt_storage::load::LoadedCache;
+use dataset_rt_storage::memory::{reserved, zeroed};
 
 use crate::caches::CacheSet;
 use crate::error::ReaderError;
@@ -51,10 +51,12 @@ pub struct VecSink;
 
 impl PayloadSink for VecSink {
     type Payload = Vec<u8>;
-    type Error = Infallible;
+    type Error = ReaderError;
 
-    fn copy(&mut self, bytes: &[u8]) -> Result<Vec<u8>, Infallible> {
-        Ok(bytes.to_vec())
+    fn copy(&mut self, bytes: &[u8]) -> Result<Vec<u8>, ReaderError> {
+        let mut payload = reserved(bytes.len())?;
+        payload.extend_from_slice(bytes);
+        Ok(payload)
     }
 
     fn bytes<'a>(&'a self, payload: &'a Vec<u8>) -> &'a [u8] {
@@ -125,7 +127,8 @@ fn decode(
             .map_err(in_cache)?;
     }
     // The row was checked: LZ4 can't hold more than 255 times its stored bytes, and those are in the file.
-    let mut payload = vec![0; usize::try_from(row.raw_bytes).unwrap_or(usize::MAX)];
+    let mut payload =
+        zeroed(usize::try_from(row.raw_bytes).unwrap_or(usize::MAX)).map_err(in_cache)?;
     cache
         .decode_record(draw.sample, row, stored, &mut payload)
         .map_err(in_cache)?;

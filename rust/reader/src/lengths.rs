@@ -50,6 +50,21 @@ impl LengthWatch {
     /// # Cost
     /// An index row per draw; a system call per file, once within [`FRESH`].
     pub(crate) fn are_intact(&mut self, caches: &CacheSet, draws: &[PlannedDraw]) -> bool {
+        self.all_pass(draws, |lengths, draw| lengths.look_at(caches, draw))
+    }
+
+    /// The same of the index and metadata files alone: their rows may be read then, and no record.
+    pub(crate) fn are_indexes_intact(&mut self, caches: &CacheSet, draws: &[PlannedDraw]) -> bool {
+        self.all_pass(draws, |lengths, draw| {
+            lengths.look_at_index(caches, draw.cache)
+        })
+    }
+
+    fn all_pass(
+        &mut self,
+        draws: &[PlannedDraw],
+        look: impl Fn(&mut Self, &PlannedDraw) -> Result<(), ReaderError>,
+    ) -> bool {
         let now = Instant::now();
         if self
             .seen
@@ -58,7 +73,7 @@ impl LengthWatch {
             self.forget();
             self.seen = Some(now);
         }
-        let are_intact = draws.iter().all(|draw| self.look_at(caches, draw).is_ok());
+        let are_intact = draws.iter().all(|draw| look(self, draw).is_ok());
         if !are_intact {
             self.forget();
         }
@@ -71,6 +86,16 @@ impl LengthWatch {
         self.shards.clear();
     }
 
+    /// Looks at the index and metadata files of a cache, unless they are remembered.
+    fn look_at_index(&mut self, caches: &CacheSet, cache: CacheId) -> Result<(), ReaderError> {
+        if let (Some(opened), Err(place)) = (caches.get(cache), self.caches.binary_search(&cache)) {
+            let cut = |source| ReaderError::Cache { cache, source };
+            opened.recheck_lengths(&[]).map_err(cut)?;
+            self.caches.insert(place, cache);
+        }
+        Ok(())
+    }
+
     /// Looks at the files of a draw that are not remembered.
     fn look_at(&mut self, caches: &CacheSet, draw: &PlannedDraw) -> Result<(), ReaderError> {
         let cache = draw.cache;
@@ -79,10 +104,7 @@ impl LengthWatch {
         };
         let cut = |source| ReaderError::Cache { cache, source };
         // The index first: a shard can only be told from a row that is there.
-        if let Err(place) = self.caches.binary_search(&cache) {
-            opened.recheck_lengths(&[]).map_err(cut)?;
-            self.caches.insert(place, cache);
-        }
+        self.look_at_index(caches, cache)?;
         let shard = match opened.manifest().shard_count() {
             1 => ShardId::new(0),
             _ => match opened.record_place(draw.sample) {

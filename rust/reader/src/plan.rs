@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use dataset_rt_format::{CacheId, RowIndex, SampleId};
 use dataset_rt_sampler::{DrawStream, PositionRun, WindowProgress};
+use dataset_rt_storage::memory::reserve;
 
 use crate::error::ReaderError;
 use crate::orders::CycleOrders;
@@ -80,6 +81,7 @@ impl Planner {
         let (first, draws) = &mut self.ahead;
         *first = from;
         draws.clear();
+        reserve(draws, plan.len() - before)?;
         draws.extend_from_slice(plan.get(before..).unwrap_or_default());
         Ok(())
     }
@@ -173,10 +175,11 @@ impl Planner {
         self.snapshot.prepare(&mut self.stream, run.start)?;
         let draws = usize::try_from(run.draws).unwrap_or(usize::MAX);
         self.rows.clear();
+        reserve(&mut self.rows, draws)?;
+        reserve(plan, draws)?;
         self.rows.resize(draws, RowIndex::new(0));
         self.stream.rows_at(run.start, run.stride, &mut self.rows)?;
         self.snapshot.keep(&self.stream);
-        plan.reserve(draws);
         for (number, row) in (0..).zip(&self.rows) {
             let (cache, sample) = self.snapshot.population().sample_of(*row)?;
             let position = run.start + run.stride * number;

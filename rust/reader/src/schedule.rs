@@ -24,7 +24,7 @@ const PROBES: usize = 4;
 const SURE_BLOCKS: u32 = 4;
 
 /// Draws of one job at most.
-const JOB_DRAWS: usize = 16;
+pub(crate) const JOB_DRAWS: usize = 16;
 
 /// Compressed bytes that the consumer decodes itself in one block; more of them are worth a hand-over.
 const INLINE_DECODE_BYTES: u64 = 16 * 1024;
@@ -178,8 +178,7 @@ fn fetch_block(caches: &CacheSet, draws: &[PlannedDraw], verifies: bool) -> Fetc
         let payload = payload
             .and_then(|()| fetch(caches, draw, verifies, &mut VecSink, &mut block.decode_time))
             .map_err(|error| match error {
-                Undelivered::Read(error) => error,
-                Undelivered::Sink(never) => match never {},
+                Undelivered::Read(error) | Undelivered::Sink(error) => error,
             });
         block.payloads.push(payload);
     }

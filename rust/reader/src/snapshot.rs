@@ -4,9 +4,11 @@
 
 use std::sync::Arc;
 
+use dataset_rt_format::CacheId;
 use dataset_rt_sampler::{
     ActiveTable, DrawMode, DrawStream, Partition, Population, StreamKey, Tail,
 };
+use dataset_rt_storage::LoadedCache;
 
 use crate::caches::CacheSet;
 use crate::config::{OnCorrupt, ReaderOptions};
@@ -52,6 +54,16 @@ impl Snapshot {
     #[must_use]
     pub fn caches(&self) -> &Arc<CacheSet> {
         &self.caches
+    }
+
+    /// Whether checksums of the cache's records are compared as they are read.
+    #[inline]
+    pub(crate) fn checks_records_of(&self, cache: CacheId) -> bool {
+        self.options().verifies_records
+            && self
+                .caches
+                .get(cache)
+                .is_some_and(LoadedCache::has_record_checksums)
     }
 
     /// How it draws and reads.

@@ -18,6 +18,8 @@ pub struct ReadStats {
     pub item_reads: u64,
     /// Payload bytes of all of these.
     pub payload_bytes: u64,
+    /// Those of them whose checksum was compared: caches of the original system hold none of records.
+    pub checked_records: u64,
     /// Damaged draws that were left out.
     pub corrupt_skips: u64,
     /// Time spent decoding, of all threads together.
@@ -27,17 +29,12 @@ pub struct ReadStats {
 }
 
 impl ReadStats {
-    /// Records that were handed out.
-    #[must_use]
-    pub fn reads(&self) -> u64 {
-        self.warm_reads + self.cold_reads + self.item_reads
-    }
-
     fn add(&mut self, other: &Self) {
         self.warm_reads += other.warm_reads;
         self.cold_reads += other.cold_reads;
         self.item_reads += other.item_reads;
         self.payload_bytes += other.payload_bytes;
+        self.checked_records += other.checked_records;
         self.corrupt_skips += other.corrupt_skips;
         self.decode_time += other.decode_time;
         self.wait_time += other.wait_time;
@@ -81,6 +78,7 @@ struct Counts {
     warm_reads: AtomicU64,
     cold_reads: AtomicU64,
     payload_bytes: AtomicU64,
+    checked_records: AtomicU64,
     corrupt_skips: AtomicU64,
     decode_ns: AtomicU64,
     wait_ns: AtomicU64,
@@ -94,6 +92,7 @@ impl Counts {
             cold_reads: value(&self.cold_reads),
             item_reads: 0,
             payload_bytes: value(&self.payload_bytes),
+            checked_records: value(&self.checked_records),
             corrupt_skips: value(&self.corrupt_skips),
             decode_time: Duration::from_nanos(value(&self.decode_ns)),
             wait_time: Duration::from_nanos(value(&self.wait_ns)),
@@ -120,7 +119,7 @@ impl Tally {
 
     /// Counts a delivered draw.
     #[inline]
-    pub(crate) fn read(&mut self, is_cold: bool, bytes: usize) {
+    pub(crate) fn read(&mut self, is_cold: bool, is_checked: bool, bytes: usize) {
         let counts = &self.counts;
         count(
             if is_cold {
@@ -131,6 +130,7 @@ impl Tally {
             1,
         );
         count(&counts.payload_bytes, bytes as u64);
+        count(&counts.checked_records, u64::from(is_checked));
     }
 
     /// Counts a draw that was left out.

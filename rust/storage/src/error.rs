@@ -127,6 +127,12 @@ pub enum StorageError {
         /// What is wrong with it.
         found: FolderFault,
     },
+    /// Memory was asked for, and refused.
+    #[error("{bytes} bytes of memory are not to be had")]
+    NoMemory {
+        /// How much was asked for.
+        bytes: u64,
+    },
     /// The worker pool failed or lost a job.
     #[error(transparent)]
     Pool(#[from] PoolError),
@@ -216,6 +222,7 @@ impl StorageError {
             | Self::ExposedFolder { .. } => ErrorKind::InvalidInput,
             Self::AlreadyFinished { .. } | Self::Occupied { .. } => ErrorKind::AlreadyExists,
             Self::SourceVersion { .. } => ErrorKind::UnsupportedVersion,
+            Self::NoMemory { .. } => ErrorKind::OutOfMemory,
             Self::WriterFailed => ErrorKind::Internal,
             Self::Cancelled => ErrorKind::Cancelled,
             Self::Pool(error) => match error {

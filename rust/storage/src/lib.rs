@@ -17,6 +17,7 @@ mod error;
 mod facts;
 mod interrupt;
 pub mod load;
+pub mod memory;
 mod original;
 mod read;
 pub mod write;

@@ -3,6 +3,8 @@
 //! Owns the loop over draws, and how often it looks up from them: at the lengths of files, and at the consumer. Must not decide what becomes of a draw that fails.
 //! Invariant: the draft's offsets are those of whole, checked payloads in the buffer.
 
+use dataset_rt_format::ErrorKind;
+
 use crate::deliver::{Readiness, SampleIterator};
 use crate::error::ReaderError;
 use crate::fetch::Undelivered;
@@ -80,6 +82,10 @@ pub(super) fn fill<S: BatchSink>(
                         return Outcome::Aborted(error);
                     }
                 }
+            }
+            // Short memory says nothing about the draw.
+            Some(Err(Undelivered::Read(error))) if error.kind() == ErrorKind::OutOfMemory => {
+                return Outcome::Aborted(error.into());
             }
             Some(Err(Undelivered::Read(error))) => return Outcome::Failed(error),
             Some(Err(Undelivered::Sink(Full))) => return Outcome::Full,

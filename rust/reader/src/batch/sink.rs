@@ -5,6 +5,8 @@
 use std::ops::Range;
 use std::time::Duration;
 
+use dataset_rt_storage::memory::zeroed;
+
 use crate::deliver::SampleIterator;
 use crate::error::ReaderError;
 use crate::fetch::PayloadSink;
@@ -54,7 +56,7 @@ impl BatchSink for VecBatchSink {
         _is_long: bool,
         fill: &mut (dyn FnMut(&mut [u8]) + Send),
     ) -> Result<Vec<u8>, ReaderError> {
-        let mut data = vec![0; bytes];
+        let mut data = zeroed(bytes)?;
         fill(&mut data);
         Ok(data)
     }

@@ -3,6 +3,7 @@
 //! Owns both. Must not read. Invariant: a draw that was given back is delivered again, in its place.
 
 use dataset_rt_sampler::WindowProgress;
+use dataset_rt_storage::memory::reserved;
 
 use super::SampleIterator;
 use crate::error::ReaderError;
@@ -24,7 +25,7 @@ impl SampleIterator {
         let start = self.progress.delivered();
         let end = start.saturating_add(count).min(self.stop);
         let count = usize::try_from(end.saturating_sub(start)).unwrap_or(usize::MAX);
-        let mut draws = Vec::with_capacity(count);
+        let mut draws = reserved(count)?;
         let planned = self
             .segments
             .iter()
@@ -35,6 +36,12 @@ impl SampleIterator {
                 .plan_ahead(&self.progress, self.planned, end, &mut draws)?;
         }
         Ok(draws)
+    }
+
+    /// Whether the files that say where records are and how long have their length.
+    pub(crate) fn have_indexes(&mut self, draws: &[PlannedDraw]) -> bool {
+        let caches = self.window.snapshot().caches();
+        self.index_lengths.are_indexes_intact(caches, draws)
     }
 
     /// Where it is.

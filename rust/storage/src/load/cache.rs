@@ -234,6 +234,13 @@ impl LoadedCache {
         checked.map_err(|finding| self.damage(finding))
     }
 
+    /// Whether the cache holds a checksum of each record.
+    #[must_use]
+    #[inline]
+    pub fn has_record_checksums(&self) -> bool {
+        matches!(self.rows, Rows::Format1(_))
+    }
+
     /// Decodes stored bytes into `out`, which has exactly `row.raw_bytes` bytes; does not look at the checksum.
     ///
     /// # Errors
@@ -251,7 +258,7 @@ impl LoadedCache {
 
     /// Asks the operating system to read a record ahead; never fails.
     pub fn will_need(&self, place: &RecordPlace) {
-        self.shards.will_need(&self.dir, place);
+        self.shards.will_need(place);
     }
 
     /// Says whether the first page of a record is in memory already; `true` where the system can't tell.

@@ -20,6 +20,7 @@ use super::fault::Fault;
 use crate::durable::DiskFile;
 use crate::error::StorageError;
 use crate::load::Map;
+use crate::memory::zeroed;
 
 /// Most blocks that are kept of a file that is not mapped: 16 MiB.
 const KEPT_BLOCKS: usize = 256;
@@ -90,7 +91,7 @@ impl CheckedFile {
                 Ok(bytes::Bytes::from_owner(SharedMap(Arc::clone(map))))
             }
             Source::Positioned { file, .. } => {
-                let mut bytes = vec![0; usize::try_from(length).unwrap_or(usize::MAX)];
+                let mut bytes = zeroed(usize::try_from(length).unwrap_or(usize::MAX))?;
                 self.read(file, &mut bytes, 0)?;
                 for (number, block) in bytes.chunks(BLOCK).enumerate() {
                     self.check(number, block)?;
@@ -241,7 +242,7 @@ impl ByteSource for CheckedFile {
                 if length > there {
                     return Err(self.short(offset, length, there).into());
                 }
-                let mut out = vec![0; usize::try_from(length).unwrap_or(usize::MAX)];
+                let mut out = zeroed(usize::try_from(length).unwrap_or(usize::MAX))?;
                 self.copy_positioned(file, slots, offset, &mut out)?;
                 Ok(Cow::Owned(out))
             }

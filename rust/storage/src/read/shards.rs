@@ -14,6 +14,7 @@ use super::fault::Fault;
 use crate::durable::{DirHandle, DiskFile};
 use crate::error::StorageError;
 use crate::load::{CacheManifest, Map, RecordPlace};
+use crate::memory::zeroed;
 
 /// Shards beyond this many are opened for each read when they are not mapped; a process has few file descriptors.
 const KEPT_FILES: usize = 64;
@@ -57,7 +58,7 @@ impl Shards {
         match self.mapped(sample, row)? {
             Some(bytes) => Ok(Cow::Borrowed(bytes)),
             None => {
-                let mut out = vec![0; row.stored_bytes as usize];
+                let mut out = zeroed(row.stored_bytes as usize)?;
                 self.read(dir, sample, row, &mut out)?;
                 Ok(Cow::Owned(out))
             }
@@ -115,8 +116,8 @@ impl Shards {
         })?
     }
 
-    /// Asks the operating system to read a record ahead.
-    pub(crate) fn will_need(&self, dir: &DirHandle, place: &RecordPlace) {
+    /// Asks the operating system to read a record ahead, where that needs no opening of a file: this is asked in the consumer's thread, and opening may take long.
+    pub(crate) fn will_need(&self, place: &RecordPlace) {
         match self {
             Self::Mapped(maps) => {
                 let start = usize::try_from(place.offset_bytes).unwrap_or(usize::MAX);
@@ -124,11 +125,10 @@ impl Shards {
                     map.will_need(start..start.saturating_add(place.stored_bytes as usize));
                 }
             }
-            Self::Positioned(_) => {
-                let bytes = u64::from(place.stored_bytes);
-                let _hint = self.with_file(dir, place.shard, |file| {
-                    file.will_need(place.offset_bytes, bytes)
-                });
+            Self::Positioned(files) => {
+                if let Some(file) = files.get(place.shard.get() as usize) {
+                    file.will_need(place.offset_bytes, u64::from(place.stored_bytes));
+                }
             }
         }
     }
