@@ -3,7 +3,7 @@
 //! Owns the crossing of one batch into Python. Must not decide where it ends. Invariant: nothing waits while it holds the GIL, a signal is seen while it waits, and a
 //! batch that a signal ended is read again, whole.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use dataset_rt_reader::{BatchIterator as CoreIterator, BatchSink, SampleIterator as CoreSamples};
 use pyo3::prelude::*;
@@ -14,8 +14,9 @@ use crate::convert::buffer::filled_buffer;
 use crate::convert::integer::whole_number;
 use crate::convert::state::{state_from_dict, state_to_dict};
 use crate::error::CoreError;
-use crate::iterator::{SIGNAL_INTERVAL, lock};
+use crate::iterator::SIGNAL_INTERVAL;
 use crate::sample::SampleFactory;
+use crate::shared::Shared;
 
 /// A sink of `PayloadBuffer` objects; takes the GIL for itself, so that it can be used without.
 struct BufferSink;
@@ -55,7 +56,7 @@ impl BatchSink for BufferSink {
 /// The draws of one claimed window in batches, read ahead within bounds.
 #[pyclass(frozen, module = "dataset_rt._native")]
 pub(crate) struct BatchIterator {
-    core: Mutex<CoreIterator>,
+    core: Shared<CoreIterator>,
     factory: Arc<SampleFactory>,
 }
 
@@ -64,7 +65,7 @@ impl BatchIterator {
     pub(crate) fn new(py: Python<'_>, core: CoreIterator) -> Self {
         let factory = SampleFactory::new(py, core.window().snapshot().caches().schema());
         Self {
-            core: Mutex::new(core),
+            core: Shared::new(core),
             factory: Arc::new(factory),
         }
     }
@@ -92,29 +93,35 @@ impl BatchIterator {
     }
 
     fn __next__(&self, py: Python<'_>) -> Result<Option<SampleBatch>, CoreError> {
-        read_batch(py, &mut *lock(py, &self.core)?, &self.factory)
+        let mut working = self.core.work(py)?;
+        working.tell();
+        read_batch(py, &mut working, &self.factory)
     }
 
     fn __length_hint__(&self, py: Python<'_>) -> Result<u64, CoreError> {
-        Ok(lock(py, &self.core)?.remaining())
+        self.core
+            .ask(py, CoreIterator::remaining, |told| told.remaining)
     }
 
     #[getter]
     fn position(&self, py: Python<'_>) -> Result<u64, CoreError> {
-        Ok(lock(py, &self.core)?.position())
+        self.core
+            .ask(py, CoreIterator::position, |told| told.position)
     }
 
     fn skip(&self, py: Python<'_>, draws: &Bound<'_, PyAny>) -> Result<(), CoreError> {
         let draws = whole_number("n", draws)?;
-        lock(py, &self.core)?.skip(draws);
+        self.core.work(py)?.skip(draws);
         Ok(())
     }
 
     fn state_dict<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyDict>, CoreError> {
-        Ok(state_to_dict(py, &lock(py, &self.core)?.state())?)
+        let state = self.core.ask(py, CoreIterator::state, |told| told.state)?;
+        Ok(state_to_dict(py, &state)?)
     }
 
     fn load_state_dict(&self, py: Python<'_>, state: &Bound<'_, PyDict>) -> Result<(), CoreError> {
-        Ok(lock(py, &self.core)?.load_state(&state_from_dict(state)?)?)
+        let state = state_from_dict(state)?;
+        Ok(self.core.work(py)?.load_state(&state)?)
     }
 }

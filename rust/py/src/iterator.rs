@@ -3,7 +3,6 @@
 //! Owns the crossing of one draw into Python: planning with the GIL, waiting without it. Must not decide what is drawn. Invariant: nothing waits while it holds the
 //! GIL, and a signal is seen while it waits.
 
-use std::sync::{Mutex, MutexGuard, TryLockError};
 use std::time::Duration;
 
 use dataset_rt_reader::{ClaimedWindow, Readiness, SampleIterator as CoreIterator, Undelivered};
@@ -14,6 +13,7 @@ use crate::convert::integer::whole_number;
 use crate::convert::state::{state_from_dict, state_to_dict};
 use crate::error::CoreError;
 use crate::sample::{BytesSink, SampleFactory};
+use crate::shared::{Shared, Working};
 
 /// Longest wait between two looks for signals.
 pub(crate) const SIGNAL_INTERVAL: Duration = Duration::from_millis(50);
@@ -21,7 +21,7 @@ pub(crate) const SIGNAL_INTERVAL: Duration = Duration::from_millis(50);
 /// The samples of one claimed window, in draw order, prefetched within bounds.
 #[pyclass(frozen, module = "dataset_rt._native")]
 pub(crate) struct SampleIterator {
-    core: Mutex<CoreIterator>,
+    core: Shared<CoreIterator>,
     factory: SampleFactory,
 }
 
@@ -35,7 +35,7 @@ impl SampleIterator {
     pub(crate) fn over(py: Python<'_>, core: CoreIterator) -> Self {
         let factory = SampleFactory::new(py, core.window().snapshot().caches().schema());
         Self {
-            core: Mutex::new(core),
+            core: Shared::new(core),
             factory,
         }
     }
@@ -45,7 +45,7 @@ impl SampleIterator {
         &self,
         py: Python<'py>,
     ) -> Result<Option<(Bound<'py, PyAny>, u64)>, CoreError> {
-        let mut core = self.lock(py)?;
+        let mut core = self.core.work(py)?;
         loop {
             match core.prepare()? {
                 Readiness::Ended => return Ok(None),
@@ -67,31 +67,12 @@ impl SampleIterator {
             }
         }
     }
-
-    fn lock(&self, py: Python<'_>) -> Result<MutexGuard<'_, CoreIterator>, CoreError> {
-        lock(py, &self.core)
-    }
-}
-
-/// An iterator of the core; where another thread works in it, this one waits without the GIL.
-pub(crate) fn lock<'a, T>(
-    py: Python<'_>,
-    core: &'a Mutex<T>,
-) -> Result<MutexGuard<'a, T>, CoreError> {
-    loop {
-        match core.try_lock() {
-            Ok(core) => return Ok(core),
-            Err(TryLockError::Poisoned(poisoned)) => return Ok(poisoned.into_inner()),
-            Err(TryLockError::WouldBlock) => {
-                py.check_signals()?;
-                py.detach(|| std::thread::sleep(Duration::from_millis(1)));
-            }
-        }
-    }
 }
 
 /// Waits for the block that comes next, with the GIL released, until it is there or a signal says otherwise.
-fn wait(py: Python<'_>, core: &mut CoreIterator) -> Result<(), CoreError> {
+fn wait(py: Python<'_>, core: &mut Working<'_, CoreIterator>) -> Result<(), CoreError> {
+    core.tell();
+    let core: &mut CoreIterator = core;
     while !py.detach(|| core.wait(SIGNAL_INTERVAL))? {
         py.check_signals()?;
     }
@@ -109,25 +90,29 @@ impl SampleIterator {
     }
 
     fn __length_hint__(&self, py: Python<'_>) -> Result<u64, CoreError> {
-        Ok(self.lock(py)?.remaining())
+        self.core
+            .ask(py, CoreIterator::remaining, |told| told.remaining)
     }
 
     #[getter]
     fn position(&self, py: Python<'_>) -> Result<u64, CoreError> {
-        Ok(self.lock(py)?.position())
+        self.core
+            .ask(py, CoreIterator::position, |told| told.position)
     }
 
     fn skip(&self, py: Python<'_>, draws: &Bound<'_, PyAny>) -> Result<(), CoreError> {
         let draws = whole_number("n", draws)?;
-        self.lock(py)?.skip(draws);
+        self.core.work(py)?.skip(draws);
         Ok(())
     }
 
     fn state_dict<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyDict>, CoreError> {
-        Ok(state_to_dict(py, &self.lock(py)?.state())?)
+        let state = self.core.ask(py, CoreIterator::state, |told| told.state)?;
+        Ok(state_to_dict(py, &state)?)
     }
 
     fn load_state_dict(&self, py: Python<'_>, state: &Bound<'_, PyDict>) -> Result<(), CoreError> {
-        Ok(self.lock(py)?.load_state(&state_from_dict(state)?)?)
+        let state = state_from_dict(state)?;
+        Ok(self.core.work(py)?.load_state(&state)?)
     }
 }

@@ -18,6 +18,7 @@ mod report;
 mod results;
 mod runtime;
 mod sample;
+mod shared;
 mod source;
 mod tools;
 mod window;
