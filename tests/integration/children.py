@@ -5,10 +5,12 @@ from __future__ import annotations
 import ctypes
 import json
 import os
+import pickle
 import resource
 import subprocess
 import sys
 import tempfile
+import traceback
 from pathlib import Path
 from typing import Any
 
@@ -79,6 +81,26 @@ def told(outcome: Any) -> dict[str, Any]:
         "message": str(error),
         **fields,
     }
+
+
+def in_fork(work: Any) -> Any:
+    """Run a function in a forked child and give what it returned, or fail with its traceback."""
+    read_end, write_end = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            outcome = (True, work())
+        except BaseException:  # noqa: BLE001 - the parent reports it
+            outcome = (False, traceback.format_exc())
+        with os.fdopen(write_end, "wb") as pipe:
+            pickle.dump(outcome, pipe)
+        os._exit(0)
+    os.close(write_end)
+    with os.fdopen(read_end, "rb") as pipe:
+        succeeded, value = pickle.load(pipe)
+    os.waitpid(child, 0)
+    assert succeeded, value
+    return value
 
 
 def private_kib() -> int:

@@ -36,9 +36,10 @@ M5    test_draw_statistics.py: test_balance_recipe_keeps_order_whatever_helper_t
 M7    here: test_m7; test_shared_orders.py: test_workers_map_the_order_that_the_main_process_made
 M8    here: test_m8
 M10   its time: growth.toml, subset and subset_first
-V1    test_batches.py: test_batches_are_the_draws_of_single_reads; its time: batches-64b.toml
-V3    test_random_access.py: test_get_items_keeps_the_order_asked_for
 ====  =============================================================================================
+
+Those of storage stand in test_field_cases_storage.py, of processes and the read path in
+test_field_cases_reading.py.
 """
 
 import json

@@ -2,37 +2,15 @@
 
 import itertools
 import multiprocessing
-import os
-import pickle
 import threading
-import traceback
 from pathlib import Path
 
 import dataset_rt as drt
 import pytest
+from children import in_fork
 from support import flat, ids, numbered, open_numbers, planned, write_one
 
 TASKS = Path("/proc/self/task")
-
-
-def in_fork(work) -> object:
-    """Run a function in a forked child and give what it returned, or fail with its traceback."""
-    read_end, write_end = os.pipe()
-    child = os.fork()
-    if child == 0:
-        try:
-            outcome = (True, work())
-        except BaseException:  # noqa: BLE001 - the parent reports it
-            outcome = (False, traceback.format_exc())
-        with os.fdopen(write_end, "wb") as pipe:
-            pickle.dump(outcome, pipe)
-        os._exit(0)
-    os.close(write_end)
-    with os.fdopen(read_end, "rb") as pipe:
-        succeeded, value = pickle.load(pipe)
-    os.waitpid(child, 0)
-    assert succeeded, value
-    return value
 
 
 @pytest.mark.parametrize("prefetch", [8, 64])
