@@ -1,0 +1,87 @@
+//! Blocks of draws: planned together, judged together, read here or on the pool.
+//!
+//! Owns how long a block is and where it is read. Must not deliver. Invariant: blocks follow each other without a gap, and those that were submitted are taken in the
+//! order in which they were.
+
+use dataset_rt_pool::PoolError;
+
+use super::{Reading, SampleIterator, Segment};
+use crate::error::ReaderError;
+use crate::schedule::{Place, judge};
+
+/// Draws that are planned and judged together, once an iterator has come so far.
+pub(super) const PLAN_DRAWS: u64 = 256;
+
+/// How many times as long as the one before a block is, up to [`PLAN_DRAWS`].
+const BLOCK_GROWTH: u64 = 8;
+
+impl SampleIterator {
+    /// Whether the pool is at work, so that more draws are worth submitting.
+    pub(super) fn reads_ahead(&self) -> bool {
+        self.segments
+            .back()
+            .is_some_and(|segment| matches!(segment.reading, Reading::Submitted))
+    }
+
+    /// Submits what the parent of a forked process had submitted: it is read there, and not here.
+    pub(super) fn submit_again(&mut self) -> Result<(), PoolError> {
+        self.prefetch.reset();
+        let submitted = self
+            .segments
+            .iter()
+            .filter(|segment| matches!(segment.reading, Reading::Submitted));
+        for segment in submitted {
+            self.prefetch.submit(&segment.draws)?;
+        }
+        Ok(())
+    }
+
+    /// Plans the next draws, judges where they are to be read, and submits those for the pool.
+    pub(super) fn plan_block(&mut self) -> Result<(), ReaderError> {
+        let caches = self.window.snapshot().caches();
+        let draws = if self.reads_ahead() {
+            self.prefetch.job_draws()
+        } else {
+            self.block_draws
+        };
+        let end = self.planned.saturating_add(draws).min(self.stop);
+        let mut draws = Vec::new();
+        self.planner
+            .plan(&self.progress, self.planned, end, &mut draws)?;
+        // Files that were cut are not touched, not even to judge; each draw then looks for itself.
+        let place = if self.lengths.are_intact(caches, &draws) {
+            judge(self.window.snapshot(), &draws, self.warm_blocks)
+        } else {
+            Place::Inline
+        };
+        self.warm_blocks = match place {
+            Place::Cold => 0,
+            Place::Inline | Place::Decode => self.warm_blocks.saturating_add(1),
+        };
+        let reading = match place {
+            Place::Inline => {
+                self.block_draws = (self.block_draws * BLOCK_GROWTH).min(PLAN_DRAWS);
+                Reading::Inline
+            }
+            Place::Cold | Place::Decode => {
+                draws.truncate(usize::try_from(self.prefetch.job_draws()).unwrap_or(usize::MAX));
+                match self.prefetch.submit(&draws) {
+                    Err(PoolError::LostInFork) => {
+                        self.submit_again()?;
+                        self.prefetch.submit(&draws)?;
+                    }
+                    outcome => outcome?,
+                }
+                Reading::Submitted
+            }
+        };
+        self.planned += draws.len() as u64;
+        self.segments.push_back(Segment {
+            draws,
+            next: 0,
+            reading,
+            is_cold: place == Place::Cold,
+        });
+        Ok(())
+    }
+}
