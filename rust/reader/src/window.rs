@@ -168,26 +168,6 @@ impl ClaimedWindow {
         ))
     }
 
-    /// Seeds of the draws `start..stop` of the part.
-    ///
-    /// # Errors
-    /// [`ReaderError::OutsideWindow`].
-    pub fn draw_seeds(&self, start: u64, stop: u64) -> Result<Vec<u64>, ReaderError> {
-        self.check_range(start, stop)?;
-        let progress = self.progress();
-        let mut seeds = Vec::new();
-        let mut local = start;
-        while let Some(run) = progress.run_at(local, stop - local) {
-            seeds.extend((0..run.draws).map(|number| {
-                self.snapshot
-                    .stream()
-                    .draw_seed(run.start + run.stride * number)
-            }));
-            local += run.draws;
-        }
-        Ok(seeds)
-    }
-
     /// Iterates over the draws `start..stop` of the part, a unit of work that is read to its end.
     ///
     /// # Errors
