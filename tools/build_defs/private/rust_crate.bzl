@@ -43,6 +43,7 @@ def drt_rust_crate(name, visibility, deps = [], test_deps = [], test_srcs = [], 
     """Library `<name>` from src/, its tests and its lints. Third-party crates are those of the folder's Cargo.toml.
 
     Targets: `<name>`, `<name>_test` (unit tests), `<name>_doc_test`, one `<file>_test` for each tests/<file>.rs,
+    one `<file>_bench_test` for each benches/<file>.rs, which runs its benchmarks once,
     `<name>_clippy_test`, `<name>_fmt_test`, `<name>_graph_test`.
 
     Args:
@@ -80,6 +81,18 @@ def drt_rust_crate(name, visibility, deps = [], test_deps = [], test_srcs = [], 
             srcs = [src],
             deps = [":" + name] + deps + test_deps + all_crate_deps(normal = True, normal_dev = True),
             proc_macro_deps = all_crate_deps(proc_macro = True, proc_macro_dev = True),
+            **tests
+        )
+    for src in native.glob(["benches/*.rs"], allow_empty = True):
+        # Criterion runs each benchmark once, unmeasured, unless it is started by `cargo bench`.
+        target = src[len("benches/"):-len(".rs")] + "_bench_test"
+        targets.append(target)
+        rust_test(
+            name = target,
+            srcs = [src],
+            deps = [":" + name] + deps + test_deps + all_crate_deps(normal = True, normal_dev = True),
+            proc_macro_deps = all_crate_deps(proc_macro = True, proc_macro_dev = True),
+            use_libtest_harness = False,
             **tests
         )
     rust_doc_test(name = name + "_doc_test", crate = ":" + name)
