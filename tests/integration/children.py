@@ -56,7 +56,7 @@ def ended(child: subprocess.Popen[str], word: str | None = None) -> tuple[str, s
 def answer(child: subprocess.Popen[str]) -> Any:
     """What a program said as JSON; it must have said nothing else and ended well."""
     output, errors = ended(child)
-    assert (child.returncode, errors) == (0, "")
+    assert (child.returncode, errors) == (0, ""), errors
     return json.loads(output)
 
 

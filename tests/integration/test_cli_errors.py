@@ -175,7 +175,7 @@ def test_interrupt_exits_with_130_and_says_nothing(cache: Path) -> None:
         child.send_signal(signal.SIGINT)
         shown += read_all(ours).encode()
         out = child.stdout.read()
-        assert child.wait(120) == 130
+        assert child.wait(120) == 130, shown
     os.close(ours)
     assert out == ""
     # the bar hides the cursor; whenever the signal came, it is shown again
