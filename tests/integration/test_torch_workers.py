@@ -13,7 +13,8 @@ dataset = drt.DatasetRuntime(num_workers=1).cached_dataset(
 loader = dataset.to_torch_dataloader(
     batch_size=4, num_workers=1, multiprocessing_context="spawn", **{argument: modules}
 )
-say(next(iter(loader)))
+# To the end, so that the workers are gone before this process goes.
+say(list(loader)[0])
 """
 
 PROBE = """

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import math
 import sys
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -158,7 +158,10 @@ class Screen:
             progress.start()  # within the try: a Ctrl-C while it starts must show the cursor again
             yield update
         finally:
-            progress.stop()
+            with suppress(IndexError):  # rich's, when a Ctrl-C came before the bar was registered
+                progress.stop()
+            if console.is_terminal:
+                console.show_cursor()
 
 
 def clean(text: str) -> str:
