@@ -71,8 +71,10 @@ class OursEngine(Engine):
         return _native.__build_profile__
 
     def preload(self) -> None:
+        # Names of the package load what they need when they are first used.
         import_module("polars")
         drt.ReaderConfig(seed=_SEED)
+        self._pool()
 
     def _paths(self) -> list[Path]:
         return [self.store / f"cache-{cache_id}" for cache_id in range(self.spec.caches)]
