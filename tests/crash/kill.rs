@@ -326,17 +326,19 @@ fn four_processes_with_one_name_build_once() {
     assert_eq!(held_version(&base.path().join("a")), Some(0));
 }
 
+/// A child that builds `a` and stands still with records written, until its input is closed.
+fn paused_builder(base: &Path) -> Child {
+    let step = format!("{:?}", Step::RecordsWritten);
+    let mut paused = start(base, "a", 0, Some((PAUSE, step)));
+    let mut words = BufReader::new(paused.stderr.as_mut().unwrap()).lines();
+    assert!(words.any(|line| line.unwrap() == "paused"));
+    paused
+}
+
 #[test]
 fn temporaries_of_a_living_process_survive_the_runs_of_others() {
     let base = tempfile::tempdir().unwrap();
-    let mut paused = start(
-        base.path(),
-        "a",
-        0,
-        Some((PAUSE, format!("{:?}", Step::RecordsWritten))),
-    );
-    let mut words = BufReader::new(paused.stderr.take().unwrap()).lines();
-    assert!(words.any(|line| line.unwrap() == "paused"));
+    let mut paused = paused_builder(base.path());
     let before = temporaries(base.path());
     assert_eq!(
         before.len(),
@@ -356,14 +358,7 @@ fn temporaries_of_a_living_process_survive_the_runs_of_others() {
 #[test]
 fn process_waiting_for_a_builder_that_is_killed_builds_itself() {
     let base = tempfile::tempdir().unwrap();
-    let mut paused = start(
-        base.path(),
-        "a",
-        0,
-        Some((PAUSE, format!("{:?}", Step::RecordsWritten))),
-    );
-    let mut words = BufReader::new(paused.stderr.take().unwrap()).lines();
-    assert!(words.any(|line| line.unwrap() == "paused"));
+    let mut paused = paused_builder(base.path());
     let waiting = start(base.path(), "a", 0, None);
     paused.kill().unwrap();
     assert_eq!(paused.wait().unwrap().signal(), Some(SIGKILL));

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import types
 
+from command import read_all
 from dataset_rt.progress import notebook_sink
 
 WRITE = """
@@ -23,18 +24,6 @@ class Numbers:
 
 drt.DatasetRuntime(num_workers=2).write_cache([Numbers(name) for name in "abc"], sys.argv[1])
 """
-
-
-def read_all(fd: int) -> str:
-    parts = []
-    while True:
-        try:
-            part = os.read(fd, 1 << 16)
-        except OSError:  # the last process that had the terminal has ended
-            part = b""
-        if not part:
-            return b"".join(parts).decode()
-        parts.append(part)
 
 
 def test_terminal_gets_a_bar_and_keeps_a_line_of_each_source(tmp_path) -> None:
