@@ -260,6 +260,9 @@ class Dataset:
     def rank(self) -> tuple[int, int]:
         """(index, count) of this view; (0, 1) for a whole dataset."""
 
+    def get_item(self, cache_id: int, sample_id: int) -> CachedSample:
+        """One sample by identity."""
+
     def get_items(self, ids: Sequence[tuple[int, int]]) -> list[CachedSample]:
         """Samples by identity (cache_id, sample_id), in the order asked for."""
 

@@ -227,7 +227,7 @@ class CachedDataset(DrawStream):
         Raises:
             UnknownSampleError: No loaded cache holds it (also a ``LookupError``).
         """
-        return self._native.get_items([(cache_id, sample_id)])[0]
+        return self._native.get_item(cache_id, sample_id)
 
     def get_items(self, ids: Iterable[tuple[int, int]]) -> list[CachedSample]:
         """Read samples by (cache_id, sample_id), in the order asked for, see ``get_item``."""

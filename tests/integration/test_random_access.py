@@ -1,5 +1,8 @@
 """Samples by identity: no cursor, no table."""
 
+import gc
+import sys
+
 import dataset_rt as drt
 import pytest
 from support import numbered, open_numbers, payload, write_ok
@@ -45,3 +48,30 @@ def test_unknown_identity_is_a_lookup_error_with_fields(runtime, tmp_path, ident
 def test_identities_are_counts(runtime, tmp_path, identity) -> None:
     with pytest.raises((TypeError, drt.InvalidConfigError, drt.UnknownSampleError)):
         open_numbers(runtime, tmp_path).get_item(*identity)
+
+
+def test_samples_that_are_gone_leave_nothing(runtime, tmp_path) -> None:
+    dataset = open_numbers(runtime, tmp_path)
+    kind = type(dataset.get_item(0, 0))
+    references = sys.getrefcount(kind)
+    samples = [dataset.get_item(0, number % 10) for number in range(1000)]
+    assert sys.getrefcount(kind) == references + 1000
+    assert all(map(gc.is_tracked, samples))
+    del samples
+    assert sys.getrefcount(kind) == references
+
+
+def test_damage_is_found_however_many_samples_were_sound(runtime, tmp_path) -> None:
+    path = write_ok(runtime, numbered(10), tmp_path).path
+    dataset = runtime.cached_dataset([path], reader_config=drt.ReaderConfig(seed=1))
+    assert [dataset.get_item(0, 3).data for _ in range(500)] == 500 * [payload(3)]
+    shard = path / "shards" / "000000.bin"
+    damaged = bytearray(shard.read_bytes())
+    place = damaged.index(payload(3))
+    damaged[place] ^= 1
+    with shard.open("r+b") as file:
+        file.write(damaged)
+    with pytest.raises(drt.CorruptCacheError) as caught:
+        dataset.get_item(0, 3)
+    assert (caught.value.cache_id, caught.value.sample_id) == (0, 3)
+    assert dataset.get_item(0, 4).data == payload(4)

@@ -89,6 +89,8 @@ dataset = drt.DatasetRuntime(num_workers=2).cached_dataset([sys.argv[1]], reader
 batches = dataset.batches(50)
 first = next(batches)
 everything = [(0, number) for number in range(500)]
+singles = lambda: [dataset.get_item(*identity) for identity in everything]
+singles()
 dataset.get_items(everything)
 say("open")
 sys.stdin.readline()
@@ -97,6 +99,7 @@ threading.Event().wait(0.05)
 uses = {
     "batches": lambda: [batch[0] for batch in batches],
     "items": lambda: dataset.get_items(everything),
+    "singles": singles,
     "metadata": lambda: first.metadata,
 }
 try:
@@ -109,7 +112,7 @@ except drt.CorruptCacheError as error:
 
 @pytest.mark.parametrize("mapped", ["mapped", "positioned"])
 @pytest.mark.parametrize("name", ["index.bin", "metadata.arrow", "shards/000000.bin"])
-@pytest.mark.parametrize("how", ["batches", "items"])
+@pytest.mark.parametrize("how", ["batches", "items", "singles"])
 def test_cut_file_ends_a_reader_by_exception(runtime, tmp_path, mapped, name, how) -> None:
     path = write_ok(runtime, numbered(500), tmp_path).path
     child = start(CUT, path, mapped, how)

@@ -7,9 +7,11 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyModule, PyType};
 
+use crate::convert::sample_object::SampleClass;
+
 static ERRORS: PyOnceLock<Py<PyModule>> = PyOnceLock::new();
 static RESULTS: PyOnceLock<Py<PyModule>> = PyOnceLock::new();
-static CACHED_SAMPLE: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+static CACHED_SAMPLE: PyOnceLock<SampleClass> = PyOnceLock::new();
 static PAYLOAD_BUFFER: PyOnceLock<Py<PyType>> = PyOnceLock::new();
 
 /// `dataset_rt.errors`
@@ -23,8 +25,11 @@ pub(crate) fn results(py: Python<'_>) -> PyResult<&Bound<'_, PyModule>> {
 }
 
 /// `dataset_rt.sample.CachedSample`
-pub(crate) fn cached_sample(py: Python<'_>) -> PyResult<&Bound<'_, PyType>> {
-    CACHED_SAMPLE.import(py, "dataset_rt.sample", "CachedSample")
+pub(crate) fn cached_sample(py: Python<'_>) -> PyResult<&'static SampleClass> {
+    CACHED_SAMPLE.get_or_try_init(py, || {
+        let class = py.import("dataset_rt.sample")?.getattr("CachedSample")?;
+        SampleClass::new(class.cast_into::<PyType>()?)
+    })
 }
 
 /// `dataset_rt.batch.PayloadBuffer`

@@ -8,9 +8,10 @@ use std::sync::Arc;
 use arrow_array::{RecordBatch, UInt64Array};
 use arrow_schema::{DataType, Field, Schema};
 use dataset_rt_format::{CacheId, SampleId};
-use dataset_rt_reader::{BatchShape, Dataset as CoreDataset, PlannedDraw, Undelivered, dump};
+use dataset_rt_reader::{BatchShape, Dataset as CoreDataset, PlannedDraw, dump};
 use dataset_rt_sampler::{ActiveTable, Tail};
 use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
 use pyo3::types::PyDict;
 
 use crate::batches::BatchIterator;
@@ -26,22 +27,47 @@ use crate::write::Signals;
 
 /// Caches, the active table and a cursor; or the view of one rank of it.
 #[pyclass(frozen, module = "dataset_rt._native")]
-pub(crate) struct Dataset(CoreDataset);
+pub(crate) struct Dataset {
+    core: CoreDataset,
+    factory: PyOnceLock<SampleFactory>,
+}
 
 impl Dataset {
-    pub(crate) fn new(dataset: CoreDataset) -> Self {
-        Self(dataset)
+    pub(crate) fn new(core: CoreDataset) -> Self {
+        Self {
+            core,
+            factory: PyOnceLock::new(),
+        }
     }
+
+    /// What makes samples that are read by identity.
+    fn factory(&self, py: Python<'_>) -> &SampleFactory {
+        let schema = |dataset: &CoreDataset| dataset.snapshot().caches().schema().clone();
+        self.factory
+            .get_or_init(py, || SampleFactory::new(py, &schema(&self.core)))
+    }
+}
+
+/// Who a sample is, from two Python integers.
+fn identity(
+    cache: &Bound<'_, PyAny>,
+    sample: &Bound<'_, PyAny>,
+) -> Result<(CacheId, SampleId), CoreError> {
+    let cache = whole_number("cache_id", cache)?;
+    let sample = SampleId::new(whole_number("sample_id", sample)?);
+    // No dataset has that many caches: the last id names none.
+    let cache = CacheId::new(u32::try_from(cache).unwrap_or(u32::MAX));
+    Ok((cache, sample))
 }
 
 #[pymethods]
 impl Dataset {
     fn __len__(&self) -> Result<usize, CoreError> {
-        usize::try_from(self.0.epoch_length()).map_err(CoreError::internal)
+        usize::try_from(self.core.epoch_length()).map_err(CoreError::internal)
     }
 
     fn __iter__(&self, py: Python<'_>) -> Result<SampleIterator, CoreError> {
-        Ok(SampleIterator::new(py, self.0.claim_window()?))
+        Ok(SampleIterator::new(py, self.core.claim_window()?))
     }
 
     fn batches(
@@ -51,37 +77,37 @@ impl Dataset {
         drop_last: bool,
     ) -> Result<BatchIterator, CoreError> {
         let shape = BatchShape::new(whole_number("batch_size", batch_size)?, drop_last)?;
-        Ok(BatchIterator::new(py, self.0.claim_batches(shape)?))
+        Ok(BatchIterator::new(py, self.core.claim_batches(shape)?))
     }
 
     #[getter]
     fn cache_paths(&self) -> Vec<std::path::PathBuf> {
-        self.0.cache_paths()
+        self.core.cache_paths()
     }
 
     #[getter]
     fn reader_config<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyDict>, CoreError> {
-        Ok(reader_fields(py, self.0.snapshot().options())?)
+        Ok(reader_fields(py, self.core.snapshot().options())?)
     }
 
     #[getter]
     fn position(&self) -> u64 {
-        self.0.position()
+        self.core.position()
     }
 
     #[getter]
     fn rank(&self) -> (u64, u64) {
-        (self.0.part().index(), self.0.part().count())
+        (self.core.part().index(), self.core.part().count())
     }
 
     fn set_epoch_len(&self, epoch_len: &Bound<'_, PyAny>) -> Result<(), CoreError> {
         Ok(self
-            .0
+            .core
             .set_epoch_length(whole_number("epoch_len", epoch_len)?)?)
     }
 
     fn metadata(&self, py: Python<'_>) -> Result<ArrowTable, CoreError> {
-        let table = py.detach(|| self.0.table())?;
+        let table = py.detach(|| self.core.table())?;
         Ok(ArrowTable::new(table.schema, table.batches))
     }
 
@@ -91,23 +117,23 @@ impl Dataset {
             schema: table.schema,
             batches: table.batches,
         };
-        Ok(py.detach(|| self.0.update_table(table))?)
+        Ok(py.detach(|| self.core.update_table(table))?)
     }
 
     fn skip(&self, draws: &Bound<'_, PyAny>) -> Result<(), CoreError> {
-        Ok(self.0.skip(whole_number("n", draws)?)?)
+        Ok(self.core.skip(whole_number("n", draws)?)?)
     }
 
     fn state_dict<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyDict>, CoreError> {
-        Ok(state_to_dict(py, &self.0.state())?)
+        Ok(state_to_dict(py, &self.core.state())?)
     }
 
     fn load_state_dict(&self, state: &Bound<'_, PyDict>) -> Result<(), CoreError> {
-        Ok(self.0.load_state(&state_from_dict(state)?)?)
+        Ok(self.core.load_state(&state_from_dict(state)?)?)
     }
 
     fn check_equal(&self, state: &Bound<'_, PyDict>) -> Result<(), CoreError> {
-        Ok(self.0.check_equal(&state_from_dict(state)?)?)
+        Ok(self.core.check_equal(&state_from_dict(state)?)?)
     }
 
     #[pyo3(signature = (draws, start = None))]
@@ -121,7 +147,7 @@ impl Dataset {
         let start = start
             .map(|start| whole_number("start", start))
             .transpose()?;
-        let plan = py.detach(|| self.0.plan(draws, start))?;
+        let plan = py.detach(|| self.core.plan(draws, start))?;
         plan_table(&plan)
     }
 
@@ -134,7 +160,7 @@ impl Dataset {
         by: Option<&str>,
     ) -> Result<ArrowTable, CoreError> {
         let (start, stop) = (whole_number("start", start)?, whole_number("stop", stop)?);
-        let snapshot = self.0.snapshot();
+        let snapshot = self.core.snapshot();
         let signals = Signals::default();
         let check = signals.check();
         let table = py
@@ -144,7 +170,7 @@ impl Dataset {
     }
 
     fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let stats = self.0.stats();
+        let stats = self.core.stats();
         let fields = PyDict::new(py);
         fields.set_item("warm_reads", stats.warm_reads)?;
         fields.set_item("cold_reads", stats.cold_reads)?;
@@ -159,7 +185,7 @@ impl Dataset {
 
     fn draw_seed(&self, position: &Bound<'_, PyAny>) -> Result<u64, CoreError> {
         Ok(self
-            .0
+            .core
             .snapshot()
             .stream()
             .draw_seed(whole_number("position", position)?))
@@ -174,7 +200,7 @@ impl Dataset {
         pad: bool,
     ) -> Result<Self, CoreError> {
         let (index, count) = (whole_number("index", index)?, whole_number("count", count)?);
-        Ok(Self(self.0.partition(
+        Ok(Self::new(self.core.partition(
             index,
             count,
             Tail::of_switches(drop_uneven, pad)?,
@@ -186,29 +212,30 @@ impl Dataset {
         py: Python<'py>,
         ids: Vec<(Bound<'py, PyAny>, Bound<'py, PyAny>)>,
     ) -> Result<Vec<Bound<'py, PyAny>>, CoreError> {
-        let ids = ids.iter().map(|(cache, sample)| {
-            let cache = whole_number("cache_id", cache)?;
-            let sample = SampleId::new(whole_number("sample_id", sample)?);
-            // No dataset has that many caches: the last id names none.
-            Ok((
-                CacheId::new(u32::try_from(cache).unwrap_or(u32::MAX)),
-                sample,
-            ))
-        });
+        let ids = ids.iter().map(|(cache, sample)| identity(cache, sample));
         let ids = ids.collect::<Result<Vec<_>, CoreError>>()?;
-        let snapshot = self.0.snapshot();
-        let payloads =
-            self.0
-                .read_samples(&ids, &mut BytesSink(py))
-                .map_err(|error| match error {
-                    Undelivered::Read(error) => CoreError::from(error),
-                    Undelivered::Sink(error) => CoreError::from(error),
-                })?;
-        let factory = SampleFactory::new(py, snapshot.caches().schema());
+        let snapshot = self.core.snapshot();
+        let payloads = self.core.read_samples(&ids, &mut BytesSink(py))?;
+        let factory = self.factory(py);
         let samples = ids.iter().zip(payloads).map(|((cache, sample), payload)| {
             factory.make(snapshot.caches(), *cache, *sample, payload)
         });
         samples.collect()
+    }
+
+    fn get_item<'py>(
+        &self,
+        py: Python<'py>,
+        cache_id: &Bound<'py, PyAny>,
+        sample_id: &Bound<'py, PyAny>,
+    ) -> Result<Bound<'py, PyAny>, CoreError> {
+        let (cache, sample) = identity(cache_id, sample_id)?;
+        let snapshot = self.core.snapshot();
+        let payload = self
+            .core
+            .read_sample(&snapshot, (cache, sample), &mut BytesSink(py))?;
+        self.factory(py)
+            .make(snapshot.caches(), cache, sample, payload)
     }
 
     fn dump(
@@ -216,7 +243,7 @@ impl Dataset {
         py: Python<'_>,
         directory: std::path::PathBuf,
     ) -> Result<std::path::PathBuf, CoreError> {
-        Ok(py.detach(|| dump(&self.0, Path::new(&directory)))?)
+        Ok(py.detach(|| dump(&self.core, Path::new(&directory)))?)
     }
 
     #[pyo3(signature = (*, claim = true, index = 0, count = 1, drop_uneven = false, pad = false))]
@@ -228,11 +255,11 @@ impl Dataset {
         drop_uneven: bool,
         pad: bool,
     ) -> Result<Window, CoreError> {
-        let coming = Window::part(&self.0.coming_window()?, index, count, drop_uneven, pad)?;
+        let coming = Window::part(&self.core.coming_window()?, index, count, drop_uneven, pad)?;
         if !claim {
             return Ok(coming);
         }
-        Window::part(&self.0.claim_window()?, index, count, drop_uneven, pad)
+        Window::part(&self.core.claim_window()?, index, count, drop_uneven, pad)
     }
 }
 

@@ -5,7 +5,7 @@
 
 use dataset_rt_format::{ErrorFacts, ErrorKind, FormatError};
 use dataset_rt_pool::PoolError;
-use dataset_rt_reader::ReaderError;
+use dataset_rt_reader::{ReaderError, Undelivered};
 use dataset_rt_sampler::SamplerError;
 use dataset_rt_storage::StorageError;
 use pyo3::exceptions::PyMemoryError;
@@ -84,6 +84,15 @@ macro_rules! core_errors {
 }
 
 core_errors!(FormatError, StorageError, SamplerError, ReaderError);
+
+impl From<Undelivered<PyErr>> for CoreError {
+    fn from(error: Undelivered<PyErr>) -> Self {
+        match error {
+            Undelivered::Read(error) => error.into(),
+            Undelivered::Sink(error) => error.into(),
+        }
+    }
+}
 
 impl From<PoolError> for CoreError {
     fn from(error: PoolError) -> Self {

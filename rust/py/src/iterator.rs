@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use dataset_rt_reader::{ClaimedWindow, Readiness, SampleIterator as CoreIterator, Undelivered};
+use dataset_rt_reader::{ClaimedWindow, Readiness, SampleIterator as CoreIterator};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -54,8 +54,7 @@ impl SampleIterator {
             }
             match core.deliver(&mut BytesSink(py)) {
                 None => {}
-                Some(Err(Undelivered::Read(error))) => return Err(error.into()),
-                Some(Err(Undelivered::Sink(error))) => return Err(error.into()),
+                Some(Err(error)) => return Err(error.into()),
                 Some(Ok(delivered)) => {
                     let draw = delivered.draw;
                     let caches = core.window().snapshot().caches();

@@ -6,8 +6,7 @@
 use dataset_rt_format::{CacheId, MetadataSchema, SampleId};
 use dataset_rt_reader::{CacheSet, ItemSink, PayloadSink, ReaderError};
 use pyo3::prelude::*;
-use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyBytes, PyDict, PyString, PyTuple, PyType};
+use pyo3::types::{PyBytes, PyDict, PyString};
 
 use crate::classes;
 use crate::convert::metadata::python_value;
@@ -50,8 +49,6 @@ pub(crate) struct SampleFactory {
     keys: Vec<Py<PyString>>,
 }
 
-static TUPLE_NEW: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
-
 impl SampleFactory {
     /// A factory for caches with these columns.
     pub(crate) fn new(py: Python<'_>, schema: &MetadataSchema) -> Self {
@@ -77,8 +74,15 @@ impl SampleFactory {
     ) -> Result<Bound<'py, PyAny>, CoreError> {
         let py = payload.py();
         let metadata = self.metadata(py, caches, cache, sample)?;
-        let fields = (payload, metadata, cache.get(), sample.get()).into_pyobject(py)?;
-        Ok(new_sample(py, classes::cached_sample(py)?, &fields)?)
+        let Ok(cache) = cache.get().into_pyobject(py);
+        let Ok(sample) = sample.get().into_pyobject(py);
+        let fields = [
+            payload.into_any(),
+            metadata.into_any(),
+            cache.into_any(),
+            sample.into_any(),
+        ];
+        Ok(classes::cached_sample(py)?.instance(py, fields)?)
     }
 
     fn metadata<'py>(
@@ -100,18 +104,4 @@ impl SampleFactory {
         }
         Ok(metadata)
     }
-}
-
-/// `tuple.__new__(CachedSample, fields)`: what the class's own constructor does, without its Python code.
-fn new_sample<'py>(
-    py: Python<'py>,
-    class: &Bound<'py, PyType>,
-    fields: &Bound<'py, PyTuple>,
-) -> PyResult<Bound<'py, PyAny>> {
-    let new = TUPLE_NEW.get_or_try_init(py, || {
-        py.get_type::<PyTuple>()
-            .getattr("__new__")
-            .map(Bound::unbind)
-    })?;
-    new.bind(py).call1((class, fields))
 }

@@ -265,8 +265,13 @@ impl BatchIterator {
         // A row that can't be read is an error of its draw: it comes when that is read.
         let bytes = draws
             .iter()
-            .filter_map(|draw| cache_of(caches, draw).ok()?.index_row(draw.sample).ok())
-            .map(|row| u64::from(row.raw_bytes))
+            .filter_map(|draw| {
+                let cache = cache_of(caches, draw).ok()?;
+                match cache.plain_record(draw.sample) {
+                    Some(record) => Some(record.stored.len() as u64),
+                    None => Some(u64::from(cache.index_row(draw.sample).ok()?.raw_bytes)),
+                }
+            })
             .sum::<u64>();
         Ok(usize::try_from(bytes).unwrap_or(usize::MAX))
     }

@@ -16,6 +16,7 @@ use crate::batch::{BatchIterator, BatchShape};
 use crate::caches::CacheSet;
 use crate::config::ReaderOptions;
 use crate::error::ReaderError;
+use crate::item_watch::ItemWatch;
 use crate::plan::{PlannedDraw, Planner};
 use crate::snapshot::Snapshot;
 use crate::stats::ReadStats;
@@ -34,6 +35,8 @@ pub struct Dataset {
     pool: Arc<WorkerPool>,
     partition: Partition,
     current: Mutex<Current>,
+    /// Of reads by identity; nobody waits for it.
+    item_watch: Mutex<ItemWatch>,
 }
 
 impl Dataset {
@@ -64,6 +67,7 @@ impl Dataset {
             pool,
             partition,
             current: Mutex::new(Current { snapshot, cursor }),
+            item_watch: Mutex::default(),
         }
     }
 
@@ -83,6 +87,10 @@ impl Dataset {
     #[must_use]
     pub fn pool(&self) -> &Arc<WorkerPool> {
         &self.pool
+    }
+
+    pub(crate) fn item_watch(&self) -> &Mutex<ItemWatch> {
+        &self.item_watch
     }
 
     /// The current snapshot.
@@ -194,15 +202,10 @@ impl Dataset {
     /// # Errors
     /// [`SamplerError::Partition`]; [`ReaderError::InvalidOption`] where damaged samples are skipped, for lengths of parts would then differ.
     pub fn partition(&self, index: u64, count: u64, tail: Tail) -> Result<Self, ReaderError> {
-        let current = self.lock().clone();
-        let partition = current
-            .snapshot
-            .part_of(self.partition, index, count, tail)?;
-        Ok(Self {
-            pool: Arc::clone(&self.pool),
-            partition,
-            current: Mutex::new(current),
-        })
+        let Current { snapshot, cursor } = self.lock().clone();
+        let partition = snapshot.part_of(self.partition, index, count, tail)?;
+        let pool = Arc::clone(&self.pool);
+        Ok(Self::resumed(snapshot, cursor, partition, pool))
     }
 
     /// What resumes the stream at the cursor.

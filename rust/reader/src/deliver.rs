@@ -295,6 +295,7 @@ impl SampleIterator {
                         fetch(
                             snapshot.caches(),
                             &draw,
+                            coming.get(1),
                             snapshot.options().verifies_records,
                             sink,
                             &mut decode_time,

@@ -83,11 +83,37 @@ pub(crate) fn cache_of<'a>(
 pub(crate) fn fetch<S: PayloadSink>(
     caches: &CacheSet,
     draw: &PlannedDraw,
+    next: Option<&PlannedDraw>,
     verifies: bool,
     sink: &mut S,
     decode_time: &mut Duration,
 ) -> Result<S::Payload, Undelivered<S::Error>> {
     let cache = cache_of(caches, draw)?;
+    if let Some(record) = cache.plain_record(draw.sample) {
+        let payload = sink.copy(record.stored).map_err(Undelivered::Sink)?;
+        if let Some(next) = next
+            && let Some(record) = cache_of(caches, next)
+                .ok()
+                .and_then(|cache| cache.plain_record(next.sample))
+        {
+            record.touch();
+        }
+        if !verifies || record.is_whole(sink.bytes(&payload)) {
+            return Ok(payload);
+        }
+    }
+    fetch_unusual(cache, draw, verifies, sink, decode_time)
+}
+
+/// The same for a record that is not mapped, compressed, damaged, or in an index block that nobody looked at yet.
+#[inline(never)]
+fn fetch_unusual<S: PayloadSink>(
+    cache: &LoadedCache,
+    draw: &PlannedDraw,
+    verifies: bool,
+    sink: &mut S,
+    decode_time: &mut Duration,
+) -> Result<S::Payload, Undelivered<S::Error>> {
     let in_cache = |source| ReaderError::Cache {
         cache: draw.cache,
         source,

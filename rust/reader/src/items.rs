@@ -3,7 +3,7 @@
 //! Owns in which order they are read, and which of them on the pool. Must not look at the table, nor move a cursor. Invariant: payloads
 //! come back in the order asked for; the consumer is never kept while the disk or a decoder works.
 
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, TryLockError};
 use std::time::Duration;
 
 use dataset_rt_format::{CacheId, RowIndex, SampleId};
@@ -13,9 +13,9 @@ use crate::caches::CacheSet;
 use crate::dataset::Dataset;
 use crate::error::ReaderError;
 use crate::fetch::{PayloadSink, Undelivered, fetch};
-use crate::lengths::LengthWatch;
+use crate::item_watch::ItemWatch;
 use crate::plan::PlannedDraw;
-use crate::schedule::{FetchedBlock, JOB_DRAWS, Place, Prefetch, judge};
+use crate::schedule::{FetchedBlock, JOB_DRAWS, Place, Prefetch};
 use crate::snapshot::Snapshot;
 use crate::stats::ReadStats;
 
@@ -50,18 +50,7 @@ impl Dataset {
         let mut order: Vec<_> = (0..).zip(ids).map(|(place, id)| (*id, place)).collect();
         order.sort_unstable();
         let draws: Vec<_> = order.iter().map(|(id, _)| draw_of(*id)).collect();
-        let mut payloads = Vec::with_capacity(ids.len());
-        let mut reader = ItemReader {
-            snapshot: &snapshot,
-            pool: self.pool(),
-            lengths: LengthWatch::default(),
-            stats: ReadStats::default(),
-            sink,
-        };
-        for block in draws.chunks(JOB_DRAWS) {
-            reader.read(block, &mut payloads)?;
-        }
-        caches.counters().add(&reader.stats);
+        let payloads = self.read_in_order(&snapshot, &draws, sink)?;
         let mut placed: Vec<(usize, _)> = order
             .into_iter()
             .map(|(_, place)| place)
@@ -70,13 +59,59 @@ impl Dataset {
         placed.sort_unstable_by_key(|(place, _)| *place);
         Ok(placed.into_iter().map(|(_, payload)| payload).collect())
     }
+
+    /// Reads one sample by identity, as [`read_samples`](Self::read_samples) does.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn read_sample<S: ItemSink>(
+        &self,
+        snapshot: &Snapshot,
+        id: (CacheId, SampleId),
+        sink: &mut S,
+    ) -> Result<S::Payload, Undelivered<S::Error>> {
+        check_identities(snapshot.caches(), &[id])?;
+        let mut payloads = self.read_in_order(snapshot, &[draw_of(id)], sink)?;
+        let (cache, sample) = id;
+        Ok(payloads
+            .pop()
+            .ok_or(ReaderError::NoSuchSample { cache, sample })?)
+    }
+
+    fn read_in_order<S: ItemSink>(
+        &self,
+        snapshot: &Snapshot,
+        draws: &[PlannedDraw],
+        sink: &mut S,
+    ) -> Result<Vec<S::Payload>, Undelivered<S::Error>> {
+        // Whoever finds another thread reading by identity looks for itself.
+        let mut own = ItemWatch::default();
+        let mut common = match self.item_watch().try_lock() {
+            Ok(watch) => Some(watch),
+            Err(TryLockError::Poisoned(poisoned)) => Some(PoisonError::into_inner(poisoned)),
+            Err(TryLockError::WouldBlock) => None,
+        };
+        let mut reader = ItemReader {
+            snapshot,
+            pool: self.pool(),
+            watch: common.as_deref_mut().unwrap_or(&mut own),
+            stats: ReadStats::default(),
+            sink,
+        };
+        let mut payloads = Vec::with_capacity(draws.len());
+        for block in draws.chunks(JOB_DRAWS) {
+            reader.read(block, &mut payloads)?;
+        }
+        snapshot.caches().counters().add(&reader.stats);
+        Ok(payloads)
+    }
 }
 
 /// Reads samples for one consumer.
 struct ItemReader<'a, S> {
     snapshot: &'a Snapshot,
     pool: &'a Arc<WorkerPool>,
-    lengths: LengthWatch,
+    watch: &'a mut ItemWatch,
     stats: ReadStats,
     sink: &'a mut S,
 }
@@ -91,9 +126,7 @@ impl<S: ItemSink> ItemReader<'_, S> {
         let caches = self.snapshot.caches();
         let verifies = self.snapshot.options().verifies_records;
         let before = payloads.len();
-        // Files that were cut are not touched, not even to judge.
-        if self.lengths.are_intact(caches, block) && judge(self.snapshot, block, 0) != Place::Inline
-        {
+        if self.watch.place(self.snapshot, block) != Place::Inline {
             let mut fetched = self.fetch_on_pool(block)?;
             self.stats.decode_time += fetched.take_decode_time();
             for number in 0..block.len() {
@@ -102,10 +135,11 @@ impl<S: ItemSink> ItemReader<'_, S> {
             }
         } else {
             for draw in block {
-                self.lengths
+                self.watch
+                    .lengths
                     .look(caches, std::slice::from_ref(draw), draw)?;
                 let decode_time = &mut self.stats.decode_time;
-                payloads.push(fetch(caches, draw, verifies, self.sink, decode_time)?);
+                payloads.push(fetch(caches, draw, None, verifies, self.sink, decode_time)?);
             }
         }
         let read = payloads.get(before..).unwrap_or_default();

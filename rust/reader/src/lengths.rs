@@ -1,13 +1,14 @@
 //! A look at file lengths shortly before mapped bytes are copied.
 //!
-//! Owns how long a look is trusted. Must not read. Invariant: no mapped byte is copied more than [`FRESH`] after its file was last seen at full length, so a file
-//! that somebody cut is an error of a draw and not the end of the process, but for cuts within that time.
+//! Owns how long a look is trusted. Must not read. Invariant: no mapped byte is copied more than [`FRESH`] and a tick of the clock (together 11 ms at most) after its
+//! file was last seen at full length, so a file that somebody cut is an error of a draw and not the end of the process, but for cuts within that time.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use dataset_rt_format::{CacheId, ShardId};
 
 use crate::caches::CacheSet;
+use crate::clock;
 use crate::error::ReaderError;
 use crate::plan::PlannedDraw;
 
@@ -18,7 +19,7 @@ const FRESH: Duration = Duration::from_millis(1);
 #[derive(Debug, Default)]
 pub(crate) struct LengthWatch {
     /// No later than the look at any of the files below.
-    seen: Option<Instant>,
+    seen: Option<Duration>,
     /// Sorted, both of them.
     caches: Vec<CacheId>,
     shards: Vec<(CacheId, ShardId)>,
@@ -36,7 +37,10 @@ impl LengthWatch {
         coming: &[PlannedDraw],
         draw: &PlannedDraw,
     ) -> Result<(), ReaderError> {
-        if self.seen.is_some_and(|seen| seen.elapsed() < FRESH) || self.are_intact(caches, coming) {
+        let is_fresh = self
+            .seen
+            .is_some_and(|seen| clock::now().saturating_sub(seen) < FRESH);
+        if is_fresh || self.are_intact(caches, coming) {
             return Ok(());
         }
         self.forget();
@@ -65,10 +69,10 @@ impl LengthWatch {
         draws: &[PlannedDraw],
         look: impl Fn(&mut Self, &PlannedDraw) -> Result<(), ReaderError>,
     ) -> bool {
-        let now = Instant::now();
+        let now = clock::now();
         if self
             .seen
-            .is_none_or(|seen| now.duration_since(seen) >= FRESH)
+            .is_none_or(|seen| now.saturating_sub(seen) >= FRESH)
         {
             self.forget();
             self.seen = Some(now);

@@ -7,11 +7,13 @@
 mod batch;
 mod batch_metadata;
 mod caches;
+mod clock;
 mod config;
 mod dataset;
 mod deliver;
 mod error;
 mod fetch;
+mod item_watch;
 mod items;
 mod lengths;
 mod orders;

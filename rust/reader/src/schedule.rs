@@ -176,7 +176,16 @@ fn fetch_block(caches: &CacheSet, draws: &[PlannedDraw], verifies: bool) -> Fetc
             .look(caches, coming, draw)
             .map_err(Undelivered::Read);
         let payload = payload
-            .and_then(|()| fetch(caches, draw, verifies, &mut VecSink, &mut block.decode_time))
+            .and_then(|()| {
+                fetch(
+                    caches,
+                    draw,
+                    None,
+                    verifies,
+                    &mut VecSink,
+                    &mut block.decode_time,
+                )
+            })
             .map_err(|error| match error {
                 Undelivered::Read(error) | Undelivered::Sink(error) => error,
             });

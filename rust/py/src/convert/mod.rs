@@ -7,4 +7,5 @@ pub(crate) mod column;
 pub(crate) mod config;
 pub(crate) mod integer;
 pub(crate) mod metadata;
+pub(crate) mod sample_object;
 pub(crate) mod state;

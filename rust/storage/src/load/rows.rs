@@ -85,6 +85,16 @@ impl Rows {
         }
     }
 
+    /// The row of a sample whose index block was checked before, in a cache that has checksums of records.
+    #[inline]
+    pub(super) fn checked_row(&self, sample: SampleId) -> Option<IndexRow> {
+        let Self::Format1(index) = self else {
+            return None;
+        };
+        let offset = sample.get().checked_mul(INDEX_ROW_LEN)?;
+        decode_index_row(sample, &index.checked_array(offset)?).ok()
+    }
+
     /// Where the stored payload of a sample that exists is.
     #[inline]
     pub(super) fn payload(

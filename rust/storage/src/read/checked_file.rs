@@ -101,6 +101,20 @@ impl CheckedFile {
         }
     }
 
+    /// `N` mapped bytes from `offset` on, if their blocks were checked before; [`bytes`](ByteSource::bytes) says why not.
+    #[inline]
+    pub(crate) fn checked_array<const N: usize>(&self, offset: u64) -> Option<[u8; N]> {
+        let Source::Mapped { map, checked } = &self.source else {
+            return None;
+        };
+        let bytes = map.bytes().get(usize::try_from(offset).ok()?..)?;
+        let last = offset + (N as u64).saturating_sub(1);
+        match is_checked(checked, offset / BLOCK_BYTES) && is_checked(checked, last / BLOCK_BYTES) {
+            true => bytes.first_chunk().copied(),
+            false => None,
+        }
+    }
+
     /// Checks the blocks of a range that were not checked before.
     #[inline]
     fn check_mapped(
@@ -113,11 +127,7 @@ impl CheckedFile {
         let first = offset / BLOCK_BYTES;
         let last = (offset + length).saturating_sub(1) / BLOCK_BYTES;
         for block in first..=last.max(first) {
-            let is_checked = usize::try_from(block / 64)
-                .ok()
-                .and_then(|word| checked.get(word))
-                .is_some_and(|word| word.load(Ordering::Acquire) >> (block % 64) & 1 == 1);
-            if !is_checked {
+            if !is_checked(checked, block) {
                 self.check_block(map, checked, block)?;
             }
         }
@@ -251,6 +261,9 @@ impl ByteSource for CheckedFile {
 
     #[inline]
     fn array<const N: usize>(&self, offset: u64) -> Result<[u8; N], Fault> {
+        if let Some(bytes) = self.checked_array(offset) {
+            return Ok(bytes);
+        }
         match &self.source {
             Source::Mapped { .. } => {
                 let bytes = self.bytes(offset, N as u64)?;
@@ -266,6 +279,15 @@ impl ByteSource for CheckedFile {
             }
         }
     }
+}
+
+/// Whether a block was checked before.
+#[inline]
+fn is_checked(checked: &[AtomicU64], block: u64) -> bool {
+    usize::try_from(block / 64)
+        .ok()
+        .and_then(|word| checked.get(word))
+        .is_some_and(|word| word.load(Ordering::Acquire) >> (block % 64) & 1 == 1)
 }
 
 /// A range of bytes, if it is there.

@@ -65,6 +65,16 @@ impl Shards {
         }
     }
 
+    /// The bytes that a row names, if they are mapped and there.
+    #[inline]
+    pub(crate) fn mapped_range(&self, row: &IndexRow) -> Option<&[u8]> {
+        let Self::Mapped(maps) = self else {
+            return None;
+        };
+        let shard = maps.get(row.shard.get() as usize)?;
+        slice(shard.bytes(), row.offset_bytes, u64::from(row.stored_bytes))
+    }
+
     /// The stored bytes of a record, if the shard is mapped.
     #[inline]
     pub(crate) fn mapped(&self, sample: SampleId, row: &IndexRow) -> Result<Option<&[u8]>, Fault> {

@@ -130,6 +130,11 @@ fn read_all(cache: &LoadedCache) {
             Ok(bytes) => assert_eq!(bytes, payload(row)),
             Err(error) => assert_is_finding(error.kind()),
         }
+        if let Some(record) = cache.plain_record(sample)
+            && record.is_whole(record.stored)
+        {
+            assert_eq!(record.stored, payload(row));
+        }
         match cache
             .metadata_row(sample)
             .and_then(|metadata| metadata.value(1))

@@ -7,7 +7,7 @@ use crate::durable::Disk;
 use crate::{
     Begin, InterruptCheck, LoadedCache, OpenOptions, StorageError, VerifyProgress, WriteOptions,
 };
-use dataset_rt_format::{Compression, ErrorKind};
+use dataset_rt_format::{Codec, Compression, ErrorKind, SampleId};
 
 fn options(compression: Compression) -> WriteOptions {
     WriteOptions {
@@ -58,6 +58,42 @@ fn cache_written_and_opened_holds_the_source_mapped_or_not() {
         .filter(|name| name.starts_with("tmp"))
         .collect();
     assert_eq!(names, Vec::<String>::new());
+}
+
+#[test]
+fn plain_record_is_the_payload_where_nothing_is_unusual() {
+    let base = tempfile::tempdir().unwrap();
+    let disk = Disk::new();
+    let open = |name: &str, compression, mapped| {
+        let path = base.path().join(name);
+        if !path.exists() {
+            write(&disk, base.path(), name, &options(compression), 1, 700).unwrap();
+        }
+        LoadedCache::open(&disk, &path, OpenOptions { mapped }).unwrap()
+    };
+    let samples = || (0..700).map(SampleId::new);
+    let cache = open("raw", Compression::None, true);
+    assert!(samples().all(|sample| cache.plain_record(sample).is_none()));
+    for sample in samples() {
+        cache.index_row(sample).unwrap();
+        let record = cache.plain_record(sample).unwrap();
+        record.touch();
+        assert_eq!(record.stored, payload(sample.get()));
+        assert!(record.is_whole(&payload(sample.get())));
+        assert!(!record.is_whole(&payload(sample.get() + 1)));
+    }
+    for beyond in [700, u64::MAX / 32, u64::MAX] {
+        assert!(cache.plain_record(SampleId::new(beyond)).is_none());
+    }
+    let positioned = open("raw", Compression::None, false);
+    let compressed = open("lz4", Compression::Lz4, true);
+    for sample in samples() {
+        positioned.index_row(sample).unwrap();
+        assert!(positioned.plain_record(sample).is_none());
+        let codec = compressed.index_row(sample).unwrap().codec;
+        let is_plain = compressed.plain_record(sample).is_some();
+        assert_eq!(is_plain, codec == Codec::Raw);
+    }
 }
 
 #[test]

@@ -75,19 +75,14 @@ impl<'a, S: ByteSource + ?Sized> MetadataRow<'a, S> {
                 Ok(MetadataValueRef::Float64(f64::from_le_bytes(bytes)))
             }
             ColumnKind::LargeUtf8 => {
-                let [s0, s1, s2, s3, s4, s5, s6, s7, end @ ..] =
-                    self.source.array::<16>(values + 8 * self.at)?;
-                let start = i64::from_le_bytes([s0, s1, s2, s3, s4, s5, s6, s7]);
-                self.text(&place.text, start, i64::from_le_bytes(end))
+                let bytes = self.source.array::<16>(values + 8 * self.at)?;
+                let [start, end] = halves(&bytes).map(i64::from_le_bytes);
+                self.text(&place.text, start, end)
             }
             ColumnKind::Utf8 => {
-                let [s0, s1, s2, s3, end @ ..] = self.source.array::<8>(values + 4 * self.at)?;
-                let start = i32::from_le_bytes([s0, s1, s2, s3]);
-                self.text(
-                    &place.text,
-                    i64::from(start),
-                    i64::from(i32::from_le_bytes(end)),
-                )
+                let bytes = self.source.array::<8>(values + 4 * self.at)?;
+                let [start, end] = halves(&bytes).map(i32::from_le_bytes).map(i64::from);
+                self.text(&place.text, start, end)
             }
         }
     }
@@ -144,4 +139,14 @@ impl<'a, S: ByteSource + ?Sized> MetadataRow<'a, S> {
     fn site(&self, offset: u64) -> Site {
         Site::new(CacheFile::Metadata, Region::Value, offset).about(self.sample)
     }
+}
+
+/// The first and the last `N` bytes: copied as words, where a pattern of bytes is copied one by one.
+#[inline]
+fn halves<const N: usize>(bytes: &[u8]) -> [[u8; N]; 2] {
+    let none = [0; N];
+    [
+        *bytes.first_chunk().unwrap_or(&none),
+        *bytes.last_chunk().unwrap_or(&none),
+    ]
 }
