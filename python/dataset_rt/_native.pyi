@@ -304,8 +304,15 @@ class SampleIterator:
     def skip(self, draws: int) -> None:
         """Pass over draws, at most to the end of the window."""
 
-    def state_dict(self) -> dict[str, int | str]: ...
-    def load_state_dict(self, state: dict[str, int | str]) -> None: ...
+    def state_dict(self) -> dict[str, int | str]:
+        """Describe where the iterator stands: what was delivered, not what was read ahead."""
+
+    def load_state_dict(self, state: dict[str, int | str]) -> None:
+        """Go on with the rest of the window that a state describes, instead of this one.
+
+        Raises:
+            StateMismatchError: Caches, table, mode or seed differ; nothing changes.
+        """
 
 @final
 class BatchIterator:
@@ -326,8 +333,15 @@ class BatchIterator:
     def skip(self, draws: int) -> None:
         """Pass over draws, at most to the end of the window."""
 
-    def state_dict(self) -> dict[str, int | str]: ...
-    def load_state_dict(self, state: dict[str, int | str]) -> None: ...
+    def state_dict(self) -> dict[str, int | str]:
+        """Describe where the iterator stands: what was delivered, not what was read ahead."""
+
+    def load_state_dict(self, state: dict[str, int | str]) -> None:
+        """Go on with the rest of the window that a state describes, instead of this one.
+
+        Raises:
+            StateMismatchError: Caches, table, mode or seed differ; nothing changes.
+        """
 
 @final
 class SampleBatch:
