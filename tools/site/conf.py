@@ -22,6 +22,10 @@ python_maximum_signature_line_length = 68
 toc_object_entries_show_parents = "hide"
 
 html_theme = "furo"
+html_theme_options = {
+    "light_css_variables": {"color-code-background": "#f3f4f6"},
+    "dark_css_variables": {"color-code-background": "#1c1d20"},
+}
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_js_files = ["site.js"]

@@ -112,8 +112,8 @@ def with_links(path: str, text: str, target: Callable[[str], str | None]) -> str
             raise SiteError(
                 f"{path}:{number}: {link} leads to {file}, which the site does not show"
             )
-        way = posixpath.relpath(page, here or ".")
-        return f"]({way}.md" + (f"#{anchor}" if anchor else "")
+        way = posixpath.relpath(f"{page}.md", here or ".")
+        return f"]({way}" + (f"#{anchor}" if anchor else "")
 
     lines, fenced = [], False
     for number, line in enumerate(text.split("\n"), 1):

@@ -12,7 +12,7 @@ title = "Guide"
 pages = ["docs/guide/README.md", "docs/decisions/"]
 """
 FILES = ["LICENSE", "README.md", "docs/decisions/0001-a.md", "docs/guide/README.md"]
-SHOWN = {file: page_name(file) for file in [*FILES, "docs/guide/table.md"]}
+SHOWN = {file: page_name(file) for file in [*FILES, "docs/guide.md", "docs/guide/table.md"]}
 
 
 def moved(text: str, path: str = "docs/guide/README.md") -> str:
@@ -31,6 +31,7 @@ def test_paths_become_short_names() -> None:
 def test_links_lead_from_page_to_page() -> None:
     assert moved("[a](table.md#b-c) [d](../../README.md)") == "[a](table.md#b-c) [d](../index.md)"
     assert moved("[l](docs/guide/README.md)", "README.md") == "[l](guide/index.md)"
+    assert moved("[g](../guide.md)", "docs/guide/README.md") == "[g](../guide.md)"
     assert moved("[`x`](../../LICENSE), [y](#here)") == "[`x`](../LICENSE.md), [y](#here)"
 
 
