@@ -20,6 +20,8 @@ TEXTS = {
     for path in (ROOT / folder).glob("*.md" if folder != "docs" else "**/*.md")
 }
 PAGES = sorted(page for page, text in TEXTS.items() if BLOCK.search(text))
+FENCE = re.compile(r"^([ \t>]*)(`{3,}|~{3,})([^\s`]*)", re.MULTILINE)
+LANGUAGES = {"", "console", "json", "python", "text"}
 WITHOUT_CODE = {
     "docs/guide/README.md": "contents and words",
     "docs/guide/faq.md": "its answers link to the pages with code",
@@ -31,6 +33,14 @@ def test_every_page_of_the_guide_shows_code() -> None:
     assert len(guide) > 12
     assert guide - set(PAGES) == set(WITHOUT_CODE)
     assert "README.md" in PAGES
+
+
+@pytest.mark.parametrize("page", sorted(TEXTS))
+def test_no_block_hides_from_the_test(page: str) -> None:
+    """A program in another language, or one that is indented, would not be run."""
+    for indent, fence, language in FENCE.findall(TEXTS[page]):
+        assert language in LANGUAGES
+        assert not language or (indent, fence) == ("", "```")
 
 
 def check_console(block: str) -> None:

@@ -16,7 +16,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from pages import Plan, SiteError, page_name, title_of, with_links, without_comments
+from pages import Plan, SiteError, page_name, with_links, without_comments
 from reference import Package, names_in, with_reference
 
 PLAN = "docs/site.toml"
@@ -81,13 +81,10 @@ class Build:
         return "".join(parts)
 
     def _folder_page(self, folder: str) -> str:
-        """The page of a folder: its name, and the titles of its pages."""
-        pages = [path for path in self._texts if path.startswith(folder)]
+        """The page of a folder: its name, and its pages."""
         title = folder.rstrip("/").rpartition("/")[2].capitalize()
-        listed = "\n".join(
-            f"{title_of(path, self._texts[path])} </{page_name(path)}>" for path in pages
-        )
-        return f"# {title}\n\n```{{toctree}}\n:maxdepth: 1\n\n{listed}\n```\n"
+        pages = "\n".join(f"/{page_name(path)}" for path in self._texts if path.startswith(folder))
+        return f"# {title}\n\n```{{toctree}}\n:maxdepth: 1\n\n{pages}\n```\n"
 
     def _write(self, page: str, text: str) -> None:
         file = self._staging / f"{page}.md"

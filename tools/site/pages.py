@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 LINK_END = re.compile(r"\]\(<?([^)\s>]+)>?(?=[)\s])")
 CODE_SPAN = re.compile(r"(`+)(?!`).*?(?<!`)\1(?!`)")
 COMMENT = re.compile(r"^<!--.*?-->\n?", re.MULTILINE | re.DOTALL)
-TITLE = re.compile(r"^# (.+)$", re.MULTILINE)
 
 
 class SiteError(Exception):
@@ -73,13 +72,6 @@ def page_name(path: str) -> str:
     if name in {"README.md", ""}:
         return posixpath.join(folder, "index")
     return path.removesuffix(".md")
-
-
-def title_of(path: str, text: str) -> str:
-    """The first heading of a page."""
-    if match := TITLE.search(text):
-        return match[1]
-    raise SiteError(f"{path} has no heading of the first level")
 
 
 def without_comments(text: str) -> str:

@@ -1,7 +1,7 @@
 """Which file is which page, and where links lead: by made-up texts."""
 
 import pytest
-from pages import Plan, SiteError, page_name, title_of, with_links, without_comments
+from pages import Plan, SiteError, page_name, with_links, without_comments
 
 PLAN = """
 home = "README.md"
@@ -61,10 +61,7 @@ def test_each_file_has_its_place_and_each_place_its_file() -> None:
     assert plan.problems(FILES[1:]) == ["docs/site.toml names LICENSE, which is no file"]
 
 
-def test_comments_are_left_out_and_titles_found() -> None:
+def test_comments_are_left_out() -> None:
     assert without_comments("# A\n<!-- run first\n```python\nx\n```\n-->\nb <!-- c -->\n") == (
         "# A\nb <!-- c -->\n"
     )
-    assert title_of("a.md", "\n# A `b`\n## C\n") == "A `b`"
-    with pytest.raises(SiteError, match=r"a\.md has no heading"):
-        title_of("a.md", "## C\n")
