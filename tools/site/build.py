@@ -19,6 +19,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from pages import Plan, SiteError, page_name, with_links, without_comments
 from reference import Package, names_in, with_reference
 
+TITLE = "dataset_rt"
 PLAN = "docs/site.toml"
 PACKAGE = "python/"
 LANGUAGES = {".py": "python", ".json": "json"}
@@ -106,7 +107,8 @@ def run_sphinx(staging: Path, out: Path, version: str) -> int:
     shutil.copy(here / "conf.py", staging / "conf.py")
     shutil.copytree(here / "static", staging / "_static")
     options = ["--builder", "html", "--fail-on-warning", "--keep-going", "--fresh-env", "--quiet"]
-    options += ["--define", f"release={version}", "--doctree-dir", str(staging / ".doctrees")]
+    options += ["--define", f"release={version}", "--define", f"html_title={TITLE} {version}"]
+    options += ["--doctree-dir", str(staging / ".doctrees")]
     return build_main([*options, str(staging), str(out)])
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 project = "dataset_rt"
 author = "The dataset_rt authors"
-html_title = project
 language = "en"
 
 extensions = ["myst_parser"]

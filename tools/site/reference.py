@@ -93,7 +93,7 @@ class Package:
             ]
         takes = "__init__" in thing.members and "Args:" in docstring.value
         if takes:
-            signature = _parameters(thing.members["__init__"].parameters)  # type: ignore[union-attr]
+            signature = _parameters(thing.members["__init__"].parameters)
         elif any(str(base) == "NamedTuple" for base in thing.bases):
             signature = f"({', '.join(fields)})"
         else:
@@ -226,7 +226,7 @@ def _annotation(annotation: object, owner: griffe.Object) -> str:
     text = PREFIXES.sub("", str(annotation))
     if text.startswith("_"):
         alias = owner.module.members.get(text)
-        text = str(alias.value) if alias is not None else text  # type: ignore[union-attr]
+        text = str(alias.value) if alias is not None else text
     if match := ANNOTATED.match(text):
         text = match[1]
     return text
