@@ -34,7 +34,7 @@ def test_command_says_in_one_line_which_extra_it_wants() -> None:
     done = subprocess.run([command, "info", "."], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.count("\n") == 1
-    assert "pip install 'dataset_rt[cli]'" in done.stderr
+    assert "pip install typer rich matplotlib" in done.stderr
 
 
 def test_samples_written_are_drawn_by_the_edited_table(tmp_path: Path) -> None:

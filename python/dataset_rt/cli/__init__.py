@@ -28,8 +28,8 @@ def main() -> int:
             if (error.name or "").partition(".")[0] == "dataset_rt":
                 raise
             print(
-                f"dataset-rt: {error.name} is missing, install the command's extra: "
-                "pip install 'dataset_rt[cli]'",
+                f"dataset-rt: {error.name} is missing; the command needs the packages of the "
+                "extra cli: pip install typer rich matplotlib",
                 file=sys.stderr,
             )
             return USAGE

@@ -26,7 +26,7 @@ def draw(path: Path, answer: dict[str, Any]) -> None:
     try:
         from matplotlib.figure import Figure
     except ModuleNotFoundError:
-        raise UsageError("--plot needs matplotlib: pip install 'dataset_rt[cli]'") from None
+        raise UsageError("--plot needs matplotlib: pip install matplotlib") from None
 
     shares = answer["shares"]
     panels = 1 if shares is None else 2
