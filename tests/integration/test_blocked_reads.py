@@ -9,7 +9,7 @@ from pathlib import Path
 
 import dataset_rt as drt
 import pytest
-from children import ended, start
+from children import ended, in_fork, start
 from slow_disk import SHARDS, SlowShard, payload, write_many_shards
 
 LAST = SHARDS - 1
@@ -64,6 +64,31 @@ def test_other_threads_run_while_a_read_waits(runtime, cache, slow, how: str) ->
 
 
 ITERATORS = {"samples": iter, "batches": lambda dataset: dataset.batches(2)}
+
+
+@pytest.mark.parametrize("how", ITERATORS)
+def test_child_of_a_fork_is_not_kept_by_a_thread_of_its_parent(
+    runtime, cache, slow, how: str
+) -> None:
+    dataset = open_last(runtime, cache)
+    iterator = ITERATORS[how](dataset)
+    thread = threading.Thread(target=lambda: next(iterator))
+    thread.start()
+    slow.wait_for_reader()
+
+    def use() -> tuple[str, int]:
+        try:
+            next(iterator)
+        except RuntimeError as error:
+            return type(error).__name__, iterator.state_dict()["position"]
+        return "read", -1
+
+    try:
+        assert in_fork(use) == ("RuntimeError", 0)
+    finally:
+        slow.release()
+        thread.join()
+    assert next(iterator, None) is None
 
 
 @pytest.fixture

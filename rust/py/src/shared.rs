@@ -4,10 +4,11 @@
 //! while the same thread works in it tells where it was before, or refuses.
 
 use std::ops::{Deref, DerefMut};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::Duration;
 
+use dataset_rt_pool::fork::generation;
 use dataset_rt_reader::{BatchIterator, SampleIterator};
 use dataset_rt_sampler::StreamState;
 use pyo3::exceptions::PyRuntimeError;
@@ -59,6 +60,8 @@ pub(crate) struct Shared<T> {
     core: Mutex<T>,
     /// The thread that works in it; 0 for none.
     worker: AtomicUsize,
+    /// Generation of the process in which that thread works: one of the parent never ends in a forked child.
+    taken_in: AtomicU64,
     /// Where it stood before the call that is under way, as far as that was told.
     told: Mutex<Option<Standing>>,
 }
@@ -68,6 +71,7 @@ impl<T: Stands> Shared<T> {
         Self {
             core: Mutex::new(core),
             worker: AtomicUsize::new(0),
+            taken_in: AtomicU64::new(0),
             told: Mutex::new(None),
         }
     }
@@ -75,7 +79,8 @@ impl<T: Stands> Shared<T> {
     /// The iterator for this thread alone; where another one works in it, this one waits without the GIL.
     ///
     /// # Errors
-    /// `RuntimeError` where this thread works in it already, in a call that ran a handler or a finalizer; whatever a handler raises.
+    /// `RuntimeError` where this thread works in it already, in a call that ran a handler or a finalizer, or where a thread did that a fork left behind; whatever a
+    /// handler raises.
     pub(crate) fn work(&self, py: Python<'_>) -> Result<Working<'_, T>, CoreError> {
         loop {
             if let Some(working) = self.try_work() {
@@ -114,6 +119,7 @@ impl<T: Stands> Shared<T> {
             Err(TryLockError::WouldBlock) => return None,
         };
         self.worker.store(this_thread(), Ordering::Relaxed);
+        self.taken_in.store(generation(), Ordering::Relaxed);
         Some(Working {
             shared: self,
             has_told: false,
@@ -125,6 +131,12 @@ impl<T: Stands> Shared<T> {
         if self.worker.load(Ordering::Relaxed) == this_thread() {
             return Err(PyRuntimeError::new_err(
                 "this thread is in a call of this iterator already: a signal handler or a finalizer can't draw from it",
+            )
+            .into());
+        }
+        if self.taken_in.load(Ordering::Relaxed) != generation() {
+            return Err(PyRuntimeError::new_err(
+                "another thread was in a call of this iterator when this process was forked, and never ends it here: load the iterator's state into another one",
             )
             .into());
         }
