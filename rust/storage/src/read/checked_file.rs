@@ -11,7 +11,7 @@ use std::borrow::Cow;
 use std::io;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, TryLockError};
 
 use dataset_rt_format::limits::BLOCK_BYTES;
 use dataset_rt_format::{BlockTable, BlockedFile, ByteSource, FormatError, Region, Site};
@@ -155,7 +155,12 @@ impl CheckedFile {
     ) -> Result<Arc<[u8]>, Fault> {
         let number = usize::try_from(block).unwrap_or(usize::MAX);
         let slot = number.checked_rem(slots.len()).and_then(|at| slots.get(at));
-        let mut kept = slot.map(|slot| slot.lock().unwrap_or_else(PoisonError::into_inner));
+        // Nobody waits for a thread that reads: it may have stayed in the parent of a forked process.
+        let mut kept = slot.and_then(|slot| match slot.try_lock() {
+            Ok(kept) => Some(kept),
+            Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
+            Err(TryLockError::WouldBlock) => None,
+        });
         if let Some(Some((kept_block, bytes))) = kept.as_deref()
             && *kept_block == block
         {
@@ -303,5 +308,26 @@ struct SharedMap(Arc<Map>);
 impl AsRef<[u8]> for SharedMap {
     fn as_ref(&self) -> &[u8] {
         self.0.bytes()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::durable::{DirHandle, Disk};
+
+    #[test]
+    fn block_that_another_thread_reads_is_read_without_waiting_for_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let which = BlockedFile::Index;
+        std::fs::write(folder.path().join(which.file().path()), b"0123456789").unwrap();
+        let dir = DirHandle::open(&Disk::new(), folder.path()).unwrap();
+        let file = dir.open_file(&which.file().path()).unwrap();
+        let checked = CheckedFile::new(which, None, 10, file, false).unwrap();
+        let Source::Positioned { slots, .. } = &checked.source else {
+            panic!("mapped");
+        };
+        let _reading = slots[0].lock().unwrap();
+        assert_eq!(checked.array(3).unwrap(), *b"3456");
     }
 }
