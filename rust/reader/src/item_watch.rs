@@ -23,6 +23,9 @@ impl ItemWatch {
     /// Where samples are to be read.
     pub(crate) fn place(&mut self, snapshot: &Snapshot, samples: &[PlannedDraw]) -> Place {
         let caches = snapshot.caches();
+        if !snapshot.options().is_mapped {
+            return Place::Cold;
+        }
         // Files that were cut are not touched, not even to judge.
         if !self.lengths.are_intact(caches, samples) {
             return Place::Inline;

@@ -156,7 +156,7 @@ impl<S: ItemSink> ItemReader<'_, S> {
         block: &[PlannedDraw],
     ) -> Result<FetchedBlock, Undelivered<S::Error>> {
         let mut prefetch = Prefetch::new(self.snapshot, self.pool);
-        prefetch.submit(block).map_err(ReaderError::from)?;
+        prefetch.submit(block, true).map_err(ReaderError::from)?;
         loop {
             let mut taken = None;
             self.sink

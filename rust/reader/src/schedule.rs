@@ -3,6 +3,7 @@
 //! Owns that judgement, made once per block of draws, and the bound of what is in flight. Must not deliver. Invariant: at most `prefetch_size` draws are read ahead
 //! of the consumer, and blocks come back in the order they were submitted.
 
+use std::hint::black_box;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::Duration;
@@ -103,6 +104,7 @@ pub(crate) struct Prefetch {
     jobs: OrderedWindow<FetchedBlock>,
     capacity: NonZeroUsize,
     job_draws: u64,
+    is_mapped: bool,
     verifies: bool,
 }
 
@@ -118,6 +120,7 @@ impl Prefetch {
             jobs: OrderedWindow::new(pool, capacity, &CancelToken::new()),
             capacity,
             job_draws: job_draws as u64,
+            is_mapped: snapshot.options().is_mapped,
             verifies: snapshot.options().verifies_records,
         }
     }
@@ -132,19 +135,23 @@ impl Prefetch {
         self.jobs.is_full()
     }
 
-    /// Has the payloads of `draws` read on the pool.
+    /// Has the payloads of `draws` read on the pool; of draws that are not in memory, their metadata too.
     ///
     /// # Errors
     /// [`PoolError`] when no job could be submitted.
-    pub(crate) fn submit(&mut self, draws: &[PlannedDraw]) -> Result<(), PoolError> {
-        for draw in draws {
-            if let Some((cache, place)) = locate(&self.caches, draw) {
-                cache.will_need(&place);
-            }
+    pub(crate) fn submit(&mut self, draws: &[PlannedDraw], is_cold: bool) -> Result<(), PoolError> {
+        // Where files are not mapped, asking for a place is a read: it belongs to the pool.
+        if self.is_mapped {
+            will_need(&self.caches, draws);
         }
         let (caches, draws, verifies) = (Arc::clone(&self.caches), draws.to_vec(), self.verifies);
-        self.jobs
-            .submit(move || fetch_block(&caches, &draws, verifies))
+        let is_mapped = self.is_mapped;
+        self.jobs.submit(move || {
+            if !is_mapped {
+                will_need(&caches, &draws);
+            }
+            fetch_block(&caches, &draws, is_cold, verifies)
+        })
     }
 
     /// Waits for the oldest job; `None` when it is still running after `timeout`.
@@ -164,7 +171,31 @@ fn locate<'a>(caches: &'a CacheSet, draw: &PlannedDraw) -> Option<(&'a LoadedCac
     Some((cache, cache.record_place(draw.sample).ok()?))
 }
 
-fn fetch_block(caches: &CacheSet, draws: &[PlannedDraw], verifies: bool) -> FetchedBlock {
+/// Asks the operating system to read records ahead.
+fn will_need(caches: &CacheSet, draws: &[PlannedDraw]) {
+    for draw in draws {
+        if let Some((cache, place)) = locate(caches, draw) {
+            cache.will_need(&place);
+        }
+    }
+}
+
+/// Reads the metadata of a draw, so that its consumer finds it in memory. What is wrong with it the consumer is told.
+fn read_metadata(caches: &CacheSet, draw: &PlannedDraw) {
+    let row = cache_of(caches, draw).ok();
+    if let Some(row) = row.and_then(|cache| cache.metadata_row(draw.sample).ok()) {
+        for column in 0..caches.schema().len() {
+            black_box(row.value(column).is_ok());
+        }
+    }
+}
+
+fn fetch_block(
+    caches: &CacheSet,
+    draws: &[PlannedDraw],
+    is_cold: bool,
+    verifies: bool,
+) -> FetchedBlock {
     let mut block = FetchedBlock {
         payloads: Vec::with_capacity(draws.len()),
         decode_time: Duration::ZERO,
@@ -172,23 +203,19 @@ fn fetch_block(caches: &CacheSet, draws: &[PlannedDraw], verifies: bool) -> Fetc
     let mut lengths = LengthWatch::default();
     for (number, draw) in draws.iter().enumerate() {
         let coming = draws.get(number..).unwrap_or_default();
-        let payload = lengths
-            .look(caches, coming, draw)
-            .map_err(Undelivered::Read);
-        let payload = payload
-            .and_then(|()| {
-                fetch(
-                    caches,
-                    draw,
-                    None,
-                    verifies,
-                    &mut VecSink,
-                    &mut block.decode_time,
-                )
-            })
-            .map_err(|error| match error {
-                Undelivered::Read(error) | Undelivered::Sink(error) => error,
-            });
+        let payload = match lengths.look(caches, coming, draw) {
+            Ok(()) => {
+                if is_cold {
+                    read_metadata(caches, draw);
+                }
+                let decode_time = &mut block.decode_time;
+                fetch(caches, draw, None, verifies, &mut VecSink, decode_time)
+            }
+            Err(error) => Err(Undelivered::Read(error)),
+        };
+        let payload = payload.map_err(|error| match error {
+            Undelivered::Read(error) | Undelivered::Sink(error) => error,
+        });
         block.payloads.push(payload);
     }
     block

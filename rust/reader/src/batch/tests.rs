@@ -3,10 +3,11 @@
 use std::cell::Cell;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::{
     Batch, BatchIterator, BatchShape, BatchSink, CacheSet, Dataset, OnCorrupt, ReaderError,
-    ReaderOptions, SampleIterator, VecBatchSink, batch_metadata,
+    ReaderOptions, Readiness, SampleIterator, Undelivered, VecBatchSink, VecSink, batch_metadata,
 };
 use dataset_rt_format::{Compression, ErrorKind, MetadataValueRef, Seed};
 use dataset_rt_pool::WorkerPool;
@@ -289,4 +290,18 @@ fn metadata_of_a_batch_has_a_line_per_draw() {
     let numbers = numbers.downcast_ref::<arrow_array::Int64Array>().unwrap();
     let numbers = numbers.values().iter().map(|number| number.cast_unsigned());
     assert_eq!(numbers.collect::<Vec<_>>(), samples(&batch));
+}
+
+#[test]
+fn planning_what_is_not_mapped_leaves_its_files_to_the_pool() {
+    let fixture = Fixture::new(Compression::None);
+    let dataset = fixture.open(|options| options.is_mapped = false);
+    std::fs::write(fixture.folder.path().join("cache/index.bin"), b"").unwrap();
+    let mut samples = SampleIterator::new(dataset.claim_window().unwrap());
+    assert_eq!(samples.prepare().unwrap(), Readiness::Waiting);
+    while !samples.wait(Duration::from_millis(50)).unwrap() {}
+    match samples.deliver(&mut VecSink).unwrap() {
+        Err(Undelivered::Read(error)) => assert_eq!(error.kind(), ErrorKind::Corrupt),
+        other => panic!("{other:?}"),
+    }
 }

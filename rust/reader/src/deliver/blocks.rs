@@ -31,7 +31,7 @@ impl SampleIterator {
             .iter()
             .filter(|segment| matches!(segment.reading, Reading::Submitted));
         for segment in submitted {
-            self.prefetch.submit(&segment.draws)?;
+            self.prefetch.submit(&segment.draws, segment.is_cold)?;
         }
         Ok(())
     }
@@ -48,11 +48,12 @@ impl SampleIterator {
         let mut draws = Vec::new();
         self.planner
             .plan(&self.progress, self.planned, end, &mut draws)?;
-        // Files that were cut are not touched, not even to judge; each draw then looks for itself.
-        let place = if self.lengths.are_intact(caches, &draws) {
-            judge(self.window.snapshot(), &draws, self.warm_blocks)
-        } else {
-            Place::Inline
+        let snapshot = self.window.snapshot();
+        // Files that were cut are not touched, not even to judge; each draw then looks for itself. What is not mapped is looked at where it is read.
+        let is_judged = !snapshot.options().is_mapped || self.lengths.are_intact(caches, &draws);
+        let place = match is_judged {
+            true => judge(snapshot, &draws, self.warm_blocks),
+            false => Place::Inline,
         };
         self.warm_blocks = match place {
             Place::Cold => 0,
@@ -65,10 +66,11 @@ impl SampleIterator {
             }
             Place::Cold | Place::Decode => {
                 draws.truncate(usize::try_from(self.prefetch.job_draws()).unwrap_or(usize::MAX));
-                match self.prefetch.submit(&draws) {
+                let is_cold = place == Place::Cold;
+                match self.prefetch.submit(&draws, is_cold) {
                     Err(PoolError::LostInFork) => {
                         self.submit_again()?;
-                        self.prefetch.submit(&draws)?;
+                        self.prefetch.submit(&draws, is_cold)?;
                     }
                     outcome => outcome?,
                 }
