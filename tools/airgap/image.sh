@@ -1,56 +1,84 @@
 # shellcheck shell=bash
-# Builds the image: a Debian root with Bazel, compilers, Python and PyTorch, and the crate generator of its rules_rust.
-# Its name carries a hash of this file and packages.txt. It appears under that name complete, or not at all.
+# Builds the image of recipe.sh. It appears under its name complete, or not at all.
 
-suite=forky
+needed_mb=6000
+
+image_is_whole() { [ "$(cat "$image/opt/recipe" 2>/dev/null)" = "$recipe" ]; }
 
 ensure_image() {
-  [ -d "$image" ] || with_lock "$cache/image.lock" "building the image" build_image
+  image_is_whole || with_lock "$cache/image.lock" "building the image" build_image_alone
+}
+
+# A launcher that is killed takes all of its build with it, and until the last of it is gone the lock is held.
+build_image_alone() {
+  ! image_is_whole || return 0
+  [ "$(uname -s)-$(uname -m)" = Linux-x86_64 ] || fail "the air-gapped image exists for Linux on x86-64 only, this is $(uname -sm)" \
+    "install bazelisk and set DATASET_RT_BAZEL=host"
+  need_owners
+  need_debootstrap
+  need_space
+  in_own_processes env "launcher_user=$user" bash "$tools/airgap/build.sh"
 }
 
 build_image() {
-  [ ! -d "$image" ] || return 0
-  [ "$(uname -s)-$(uname -m)" = Linux-x86_64 ] || fail "the air-gapped image exists for Linux on x86-64 only, this is $(uname -sm)" \
-    "install bazelisk and set DATASET_RT_BAZEL=host"
-  [ "$(id -u)" = 0 ] || fail "building the air-gapped image needs root" "run once as root, or install bazelisk and set DATASET_RT_BAZEL=host"
-  local mirror log=$cache/image-$recipe.log root=$image.tmp started=$SECONDS
+  local mirror log=$cache/image-$recipe.log root=$image.tmp started=$SECONDS old
   mirror=$(debian_mirror)
   : >"$log"
-  rm -rf --one-file-system "$root"
+  for old in "$cache"/bazel-image-*.tmp "$image"; do drop "$old"; done
   say "no Bazel here and no registry in reach: building an image from Debian's packages, once, in about six minutes"
   say "mirror $mirror, log $log"
-  step "1/5 debootstrap" "$log" need_debootstrap
   check_mirror "$mirror"
-  step "2/5 base system" "$log" base_system "$root" "$mirror" ||
-    { drop "$root"; fail "debootstrap could not make a root of $suite from $mirror"; }
+  mkdir -p "$root"
+  build_step "1/4 base system" base_system "$root" "$mirror" ||
+    give_up "$root" "debootstrap could not make a root of $suite from $mirror"
   apt_settings >"$root/etc/apt/apt.conf.d/80machine"
   copy_certificates "$root"
-  step "3/5 packages" "$log" enter "$root" bash -euc "$(install_script)" ||
-    { drop "$root"; fail "apt could not install the image's packages from $mirror" "$(missing_packages "$log")"; }
-  step "4/5 crate generator" "$log" enter "$root" bash -euc "$(generator_script)" ||
-    { drop "$root"; fail "the crate generator did not build" "it takes its crates from the registry that cargo is set up with: is that in reach?"; }
-  step "5/5 record" "$log" enter "$root" bash -euc "$(record_script)"
+  build_step "2/4 packages" enter "$root" bash -euc "$(install_script)" ||
+    give_up "$root" "apt could not install the image's packages from $mirror" "$(missing_packages "$log")"
+  build_step "3/4 crate generator" enter "$root" bash -euc "$(generator_script)" ||
+    give_up "$root" "the crate generator did not build" "it takes its crates from the registry that cargo is set up with: is that in reach?"
+  build_step "4/4 record" enter "$root" bash -euc "$(record_script)" || give_up "$root" "the image could not be finished"
   cp "$root/opt/packages.txt" "$image.packages.txt"
+  # in a user namespace root is the user, who can then enter and delete the image as it is
+  chown -hR 0:0 "$root"
   echo "$recipe" >"$root/opt/recipe"
+  # on the disk before it has its name: after a power cut a name stands for a whole image, too
+  sync --file-system "$root"
   mv -T "$root" "$image"
   say "image ready after $((SECONDS - started)) s: $image (package versions in $image.packages.txt)"
+  for old in "$cache"/bazel-image-*/; do
+    [ "$old" = "$image/" ] || say "an image of another recipe is there; if no checkout needs it, delete ${old%/}"
+  done
 }
 
-# The first stage unpacks; the second runs inside, with a dpkg that does not sync each file: a root that breaks off is thrown away.
-base_system() {
-  debootstrap --variant=minbase --foreign "$suite" "$1" "$2"
-  mkdir -p "$1/etc/dpkg/dpkg.cfg.d"
-  printf '%s\n' force-unsafe-io 'path-exclude=/usr/share/man/*' 'path-exclude=/usr/share/doc/*' >"$1/etc/dpkg/dpkg.cfg.d/image"
-  unshare --mount --propagation private chroot "$1" /debootstrap/debootstrap --second-stage
+# uses the log of build_image
+build_step() { step "$1" "$log" "${@:2}"; }
+
+# give_up ROOT MESSAGE [HINT]
+give_up() {
+  drop "$1"
+  shift
+  if grep -qs 'No space left on device' "$log"; then set -- "$1" "the disk is full: $cache needs $needed_mb MB while the image is built"; fi
+  fail "$@"
 }
 
 drop() { rm -rf --one-file-system "$1"; }
 
 need_debootstrap() {
-  command -v debootstrap >/dev/null || { apt-get update -qq && apt-get install -y -qq debootstrap; } ||
-    fail "debootstrap is not installed and apt could not install it"
-  # an older debootstrap does not know the name of the next release; its script is that of sid
-  [ -e "/usr/share/debootstrap/scripts/$suite" ] || ln -s sid "/usr/share/debootstrap/scripts/$suite"
+  command -v debootstrap >/dev/null && return
+  if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
+    say "installing debootstrap"
+    { apt-get update -qq && apt-get install -y -qq debootstrap; } >&2 </dev/null && return
+  fi
+  fail "debootstrap is not installed, and nothing else makes the image" \
+    "as root: apt-get install debootstrap; or install bazelisk and set DATASET_RT_BAZEL=host"
+}
+
+need_space() {
+  local free_mb
+  free_mb=$(df --output=avail --block-size=1M "$cache" | tail -n 1 | tr -d ' ')
+  [ "$free_mb" -ge "$needed_mb" ] || fail "the image needs $needed_mb MB while it is built, and $cache has $free_mb MB free" \
+    "make room, or set XDG_CACHE_HOME to a directory on another disk"
 }
 
 check_mirror() {
@@ -64,41 +92,4 @@ missing_packages() {
   local lines
   lines=$(grep -E '^E: (Unable to locate package|Package .* has no installation candidate|Failed to fetch)' "$1" | sort -u | head -n 5 | tr '\n' ' ')
   printf '%s\n' "${lines:-see the log}"
-}
-
-install_script() {
-  cat <<EOF
-export DEBIAN_FRONTEND=noninteractive
-apt-get update
-# twice: hundreds of packages through a mirror that may lose a connection, or hand out half a file, once
-for attempt in first second; do
-  echo "\$attempt attempt"
-  if apt-get install -y --no-install-recommends --fix-broken $(grep -v '^#' "$tools/airgap/packages.txt" | tr '\n' ' '); then break; fi
-  [ \$attempt = first ]
-done
-update-ca-certificates
-EOF
-}
-
-# Versions of all packages; and of Debian's rc file only where its Bazel is installed: modules.sh says what replaces what.
-record_script() {
-  cat <<'EOF'
-dpkg-query --show >/opt/packages.txt
-sed -i '/^startup/!d' /etc/bazel/bazelrc
-apt-get clean
-rm -rf /var/lib/apt/lists/*
-EOF
-}
-
-# The generator that belongs to the image's rules_rust. Unoptimised: it runs for seconds and builds for minutes.
-generator_script() {
-  cat <<'EOF'
-cp -rL /usr/share/bazel/rules/rust/crate_universe /opt/crate-generator
-cd /opt/crate-generator
-trap 'rm -rf /opt/crate-generator' EXIT
-export CARGO_HOME=/opt/generator-cargo CARGO_TARGET_DIR=/opt/crate-generator/target CARGO_PROFILE_RELEASE_OPT_LEVEL=0
-cargo build --release --locked --bin cargo-bazel
-mv target/release/cargo-bazel /opt/cargo-bazel
-rm -rf /opt/generator-cargo
-EOF
 }

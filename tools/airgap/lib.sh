@@ -13,16 +13,17 @@ fail() {
 }
 
 # with_lock FILE WHAT CMD...: runs CMD while holding FILE; says so when another start holds it.
+# What CMD starts holds it too, and keeps it should this process be killed.
 with_lock() {
   local file=$1 what=$2 lock_fd
   shift 2
   mkdir -p "$(dirname "$file")"
-  exec {lock_fd}>"$file"
+  { exec {lock_fd}>"$file"; } 2>/dev/null || fail "cannot write to $file"
   if ! flock --nonblock "$lock_fd"; then
     say "another start is $what; waiting for it"
     flock "$lock_fd"
   fi
-  "$@" {lock_fd}>&-
+  "$@"
   exec {lock_fd}>&-
 }
 
@@ -48,7 +49,7 @@ step() {
     fi
   done
   wait "$pid" || status=$?
-  trap - INT TERM
+  trap 'exit 130' INT TERM
   if [ -t 2 ]; then printf '\r\033[K' >&2; fi
   if [ "$status" -ne 0 ]; then
     say "failed after $((SECONDS - started)) s; the end of $log:"

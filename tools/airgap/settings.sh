@@ -20,7 +20,7 @@ debian_mirror() {
 # Environment of every command in the image: nothing of the caller's but proxies, mirrors and what names the terminal.
 image_environment() {
   local certificates=/etc/ssl/certs/ca-certificates.crt name
-  printf '%s\n' "HOME=$HOME" "USER=$(id -un)" PATH=/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 "TERM=${TERM:-dumb}" \
+  printf '%s\n' "HOME=$HOME" "USER=$user" PATH=/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 "TERM=${TERM:-dumb}" \
     "SSL_CERT_FILE=$certificates" "PIP_CERT=$certificates" "REQUESTS_CA_BUNDLE=$certificates" "CARGO_HTTP_CAINFO=$certificates"
   for name in CI http_proxy https_proxy no_proxy HTTP_PROXY HTTPS_PROXY NO_PROXY PIP_INDEX_URL PIP_EXTRA_INDEX_URL PIP_TRUSTED_HOST; do
     [ -z "${!name:-}" ] || printf '%s\n' "$name=${!name}"

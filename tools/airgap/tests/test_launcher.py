@@ -2,50 +2,13 @@
 
 from __future__ import annotations
 
-import subprocess
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
+from machine import Machine
 
-TOOLS = Path("tools").absolute()
-SYSTEM_PATH = "/usr/bin:/bin"
-
-
-class Machine:
-    """A home folder, and programs that stand before those of the system."""
-
-    def __init__(self, root: Path) -> None:
-        self.root = root
-        (root / "bin").mkdir()
-        self.environment = {
-            "HOME": str(root),
-            "PATH": f"{root / 'bin'}:{SYSTEM_PATH}",
-            "XDG_CACHE_HOME": str(root / "cache"),
-        }
-
-    def program(self, name: str, script: str) -> None:
-        path = self.root / "bin" / name
-        path.write_text(f"#!/bin/bash\n{script}\n")
-        path.chmod(0o755)
-
-    def run(self, *command: str, **environment: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            command,
-            capture_output=True,
-            text=True,
-            check=False,
-            env=self.environment | environment,
-            cwd=TOOLS.parent,
-        )
-
-    def bazel(self, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-        return self.run(str(TOOLS / "bazel"), *arguments, **environment)
-
-    def function(self, script: str, **environment: str) -> subprocess.CompletedProcess[str]:
-        names = ("lib", "host", "paths", "settings", "enter", "image", "modules")
-        sources = "".join(f'. "$tools/airgap/{name}.sh"; ' for name in names)
-        prelude = f"set -euo pipefail; tools={TOOLS}; {sources}"
-        return self.run("bash", "-c", prelude + script, **environment)
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 @pytest.fixture
@@ -85,6 +48,46 @@ def test_unknown_way_is_refused(machine: Machine) -> None:
     done = machine.bazel("version", DATASET_RT_BAZEL="docker")
     assert done.returncode == 1
     assert "may be host or airgap" in done.stderr
+
+
+def test_help_is_the_page_and_makes_nothing(machine: Machine) -> None:
+    for flag in ("--help", "-h"):
+        done = machine.bazel(flag)
+        assert done.returncode == 0, done.stderr
+        for word in ("BAZEL_REAL", "DATASET_RT_BAZEL", "XDG_CACHE_HOME", "tools/bazel help"):
+            assert word in done.stdout
+        assert f"{machine.root}/cache/dataset-rt/bazel" in done.stdout
+    assert not (machine.root / "cache").exists()
+
+
+def test_help_of_bazel_comes_after_the_page(machine: Machine) -> None:
+    machine.program("curl", "exit 0")
+    machine.program("bazelisk", 'echo "$@"')
+    for arguments in ((), ("help",)):
+        done = machine.bazel(*arguments)
+        assert done.stdout == "help\n"
+        assert "DATASET_RT_DEBIAN_MIRROR" in done.stderr
+
+
+def test_help_on_a_command_is_that_of_bazel_alone(machine: Machine) -> None:
+    machine.program("curl", "exit 0")
+    machine.program("bazelisk", 'echo "$@"')
+    done = machine.bazel("help", "build")
+    assert (done.stdout, done.stderr) == ("help build\n", "")
+
+
+def test_cache_that_cannot_be_written_is_named(machine: Machine) -> None:
+    (machine.root / "cache").write_text("a file")
+    done = machine.bazel("version")
+    assert done.returncode == 1
+    assert f"cannot write to the cache directory {machine.root}/cache/dataset-rt" in done.stderr
+    assert "set XDG_CACHE_HOME" in done.stderr
+
+
+def test_missing_home_is_named(machine: Machine) -> None:
+    done = machine.bazel("version", HOME="")
+    assert done.returncode == 1
+    assert "HOME is not set" in done.stderr
 
 
 def test_mirror_is_the_one_that_apt_uses(machine: Machine) -> None:
