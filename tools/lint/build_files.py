@@ -1,8 +1,12 @@
-"""BUILD and .bzl files in one form: that of buildifier, as far as it matters for small diffs."""
+"""BUILD and .bzl files in one form: that of buildifier, as far as it matters for small diffs.
+
+And without rules that only older releases of Bazel have of their own.
+"""
 
 from __future__ import annotations
 
 import ast
+import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -11,6 +15,13 @@ if TYPE_CHECKING:
     from tree import Tree
 
 SORTED_LISTS = {"data", "deps", "exports", "srcs", "test_deps", "tests", "visibility"}
+
+# What Bazel 9 has no more of its own: rules of languages, their providers, and repository rules.
+GONE = re.compile(
+    r"(android|apple|cc|java|objc|proto|py|sh)_[a-z_]+"
+    r"|(Cc|Java|Objc|Proto|Py)\w*(Info|Provider)"
+    r"|(new_)?(git|local)_repository|http_archive|http_file"
+)
 
 
 def label_key(label: str) -> tuple[int, str]:
@@ -75,9 +86,42 @@ def call_problems(path: str, call: ast.Call) -> Iterator[str]:
             yield f"{path}:{keyword.value.lineno}: {keyword.arg} is sorted: {ordered}"
 
 
+def bound_names(module: ast.Module) -> Iterator[str]:
+    """Names that a file loads, assigns, defines or takes as arguments."""
+    for node in ast.walk(module):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield node.id
+        elif isinstance(node, ast.FunctionDef):
+            yield node.name
+        elif isinstance(node, ast.arg):
+            yield node.arg
+        elif isinstance(node, ast.Call) and ast.unparse(node.func) == "load":
+            yield from (ast.literal_eval(argument) for argument in node.args[1:])
+            yield from (keyword.arg for keyword in node.keywords if keyword.arg)
+
+
+def native_problems(path: str, text: str) -> Iterator[str]:
+    """Rules and providers that are taken from Bazel itself, where newer releases have none."""
+    module = ast.parse(text)
+    bound = set(bound_names(module))
+    for node in ast.walk(module):
+        name = ""
+        if isinstance(node, ast.Name) and node.id not in bound:
+            name = node.id
+        elif (
+            isinstance(node, ast.Attribute)
+            and isinstance(node.value, ast.Name)
+            and node.value.id == "native"
+        ):
+            name = node.attr
+        if GONE.fullmatch(name):
+            yield f"{path}:{node.lineno}: {name} is loaded from its rule set: Bazel 9 has none"
+
+
 def problems(tree: Tree) -> Iterator[str]:
     """Every departure from the form."""
     for path in tree.paths("*BUILD.bazel", "*.bzl", "MODULE.bazel"):
         text = tree.text(path)
         yield from text_problems(path, text)
         yield from tree_problems(path, text)
+        yield from native_problems(path, text)

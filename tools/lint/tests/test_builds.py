@@ -30,6 +30,19 @@ def test_departures_from_the_form_are_found() -> None:
     assert len(form('load("//t:d.bzl", "d")\nload("@x//:a.bzl", "a")\n')) == 1
 
 
+def test_rules_that_are_loaded_or_stay_native_are_accepted() -> None:
+    assert form('load("@x//:a.bzl", "sh_test", c = "cc_library")\n\nsh_test(name = "a")\n') == []
+    assert form('filegroup(name = "a")\n\ngenquery(name = "b")\n') == []
+    assert form("def m(py_files):\n    native.glob(py_files)\n") == []
+
+
+def test_rules_that_newer_bazel_has_no_more_are_found() -> None:
+    assert len(form('sh_test(name = "a")\n')) == 1
+    assert len(form('def m():\n    native.cc_library(name = "a")\n')) == 1
+    assert len(form("def _impl(ctx):\n    return ctx.attr.a[PyInfo]\n")) == 1
+    assert len(form('local_repository(name = "a", path = "b")\n')) == 1
+
+
 WORKSPACE = """[workspace]
 members = ["rust/a", "rust/b"]
 [workspace.dependencies]
@@ -87,6 +100,8 @@ def test_a_crate_that_reaches_what_it_may_not_is_found() -> None:
     assert list(crate_graph.problems(REACHED, {"a", "b"}, {"pyo3"})) == []
     assert len(list(crate_graph.problems(REACHED, {"a"}, {"pyo3"}))) == 1
     assert len(list(crate_graph.problems(REACHED, {"a", "b"}, {"rayon-core"}))) == 1
+    newer = [label.replace("~~", "++").replace("~", "+") for label in REACHED]  # as Bazel 8 has it
+    assert len(list(crate_graph.problems(newer, {"a", "b"}, {"rayon-core"}))) == 1
 
 
 def test_a_query_that_found_nothing_is_found() -> None:
