@@ -58,7 +58,7 @@ fn reuse_for_every_pair_of_versions_follows_the_one_rule() {
                     assert!(!is_reusable);
                     // The old cache is there until the new one is complete, also when there will be none.
                     assert_holds(&open(&base.path().join("a")), 2);
-                    writer.abort();
+                    drop(writer);
                     assert_eq!(tree(base.path()), before);
                 }
                 Begin::Busy => panic!("nobody else builds"),

@@ -190,6 +190,6 @@ fn dropped_writer_leaves_nothing() {
         super::push_row(&mut writer, row).unwrap();
     }
     assert!(!tree(base.path()).is_empty());
-    writer.abort();
+    drop(writer);
     assert!(tree(base.path()).is_empty());
 }

@@ -144,9 +144,6 @@ impl<P: AsRef<[u8]> + Send + 'static> CacheWriter<P> {
             origin,
         })
     }
-
-    /// Gives up; the same as dropping the writer.
-    pub fn abort(self) {}
 }
 
 fn write_whole(
