@@ -1,4 +1,4 @@
-"""What the wheel holds and promises: tags, metadata, files, and symbols of its native module."""
+"""What the wheel holds and promises: tags, metadata and files."""
 
 from __future__ import annotations
 
@@ -8,21 +8,17 @@ import hashlib
 import io
 import os
 import re
-import subprocess
-import sys
 import zipfile
 from email.parser import Parser
 from pathlib import Path
 
 import pytest
 import tomllib
-from elftools.elf.elffile import ELFFile
 
 WHEEL = Path(os.environ["DATASET_RT_WHEEL"])
 PROJECT = tomllib.loads(Path("pyproject.toml").read_text())["project"]
 VERSION = tomllib.loads(Path("Cargo.toml").read_text())["workspace"]["package"]["version"]
 DIST_INFO = f"dataset_rt-{VERSION}.dist-info"
-GLIBC = re.compile(r"GLIBC_(\d+)\.(\d+)")
 
 
 @pytest.fixture(scope="module")
@@ -96,29 +92,3 @@ def test_archive_depends_on_nothing_but_its_content(archive: zipfile.ZipFile) ->
     *names, last = archive.namelist()
     assert last == f"{DIST_INFO}/RECORD"
     assert names == sorted(names, key=lambda name: (name.startswith(DIST_INFO), name))
-
-
-def test_native_module_needs_the_c_library_of_the_tag_and_no_newer(
-    archive: zipfile.ZipFile,
-) -> None:
-    promised = re.search(r"manylinux_(\d+)_(\d+)_", WHEEL.name)
-    assert promised, "this test reads the symbols of Linux wheels"
-    elf = ELFFile(io.BytesIO(archive.read("dataset_rt/_native.abi3.so")))
-    versions = elf.get_section_by_name(".gnu.version_r").iter_versions()
-    needed = [auxiliary.name for _, auxiliaries in versions for auxiliary in auxiliaries]
-    libc = [tuple(map(int, found.groups())) for name in needed if (found := GLIBC.match(name))]
-    assert max(libc) == tuple(map(int, promised.groups()))
-
-
-def test_native_module_needs_only_system_libraries(archive: zipfile.ZipFile) -> None:
-    elf = ELFFile(io.BytesIO(archive.read("dataset_rt/_native.abi3.so")))
-    tags = elf.get_section_by_name(".dynamic").iter_tags("DT_NEEDED")
-    libraries = {tag.needed.split(".so")[0] for tag in tags}
-    assert libraries <= {"ld-linux-x86-64", "libc", "libgcc_s", "libm", "libpthread", "libdl"}
-
-
-def test_native_module_keeps_to_the_stable_abi() -> None:
-    command = [sys.executable, "-m", "abi3audit", "--strict", "--summary", str(WHEEL)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "0 ABI version mismatches and 0 ABI violations" in done.stdout + done.stderr

@@ -2,11 +2,11 @@
 
 load("@cargo_facts//:facts.bzl", "EDITION", "VERSION")
 load("@crates//:defs.bzl", "aliases", "all_crate_deps")
-load("@rules_rust//rust:defs.bzl", "rust_library", "rust_shared_library")
+load("@rules_rust//rust:defs.bzl", "rust_library", "rust_shared_library", "rust_static_library")
 load("//tools/build_defs/private:rust_crate.bzl", "RUSTC_FLAGS", "drt_rust_lints")
 
 def drt_extension(name, visibility, deps = []):
-    """Shared library `<name>` from src/ and its lints. It is tested from Python: it does not link against an interpreter.
+    """Shared library `<name>` from src/, `<name>_archive`, which drt_release_module links, and lints. It is tested from Python: it does not link against an interpreter.
 
     Args:
       name: name of the Python module, the same as [lib] name of the folder's Cargo.toml.
@@ -24,6 +24,7 @@ def drt_extension(name, visibility, deps = []):
         deps = deps + all_crate_deps(normal = True),
     )
     rust_shared_library(name = name, visibility = visibility, **common)
+    rust_static_library(name = name + "_archive", tags = ["manual"], visibility = visibility, **common)
 
     # clippy knows libraries and tests only
     rust_library(name = name + "_lib", tags = ["manual"], visibility = ["//visibility:private"], **common)
@@ -32,7 +33,7 @@ def drt_extension(name, visibility, deps = []):
 def _mode_impl(_settings, attr):
     return {"//command_line_option:compilation_mode": attr.mode} if attr.mode else {}
 
-_mode = transition(
+opt_mode = transition(
     implementation = _mode_impl,
     inputs = [],
     outputs = ["//command_line_option:compilation_mode"],
@@ -54,7 +55,7 @@ drt_native_module = rule(
     doc = "Copies the library of a drt_extension to the file name under which Python imports it.",
     implementation = _drt_native_module_impl,
     attrs = {
-        "library": attr.label(doc = "the drt_extension", cfg = _mode, mandatory = True),
+        "library": attr.label(doc = "the drt_extension", cfg = opt_mode, mandatory = True),
         "mode": attr.string(
             doc = "compilation mode of the library: empty for that of the command line, which keeps debug assertions " +
                   "in tests; opt for what is shipped",

@@ -1,6 +1,7 @@
 """The wheel: one archive from the Python package, the native module and the texts of the repository."""
 
 load("@cargo_facts//:facts.bzl", "VERSION")
+load("//tools/build_defs/private:platforms.bzl", "PLATFORMS")
 
 def _drt_wheel_impl(ctx):
     name = "{}-{}-{}.whl".format(ctx.attr.distribution, VERSION, ctx.attr.tag)
@@ -43,15 +44,14 @@ _wheel = rule(
     },
 )
 
-def drt_wheel(name, distribution, srcs, native_module, platforms, visibility):
+def drt_wheel(name, distribution, srcs, native_module, visibility):
     """A wheel for the stable ABI. Version: Cargo.toml; metadata: pyproject.toml; the same inputs give the same bytes.
 
     Args:
       name: name of the target.
       distribution: name of the distribution and of the package folder.
       srcs: files of the Python package, typing files included.
-      native_module: a drt_native_module in opt mode.
-      platforms: dict of config settings to platform tags: the C library and processor the native module needs.
+      native_module: a drt_release_module.
       visibility: who may use the wheel.
     """
     _wheel(
@@ -63,6 +63,6 @@ def drt_wheel(name, distribution, srcs, native_module, platforms, visibility):
         native = native_module,
         pyproject = "//:pyproject.toml",
         readme = "//:README.md",
-        tag = select({setting: "cp310-abi3-" + platform for setting, platform in platforms.items()}),
+        tag = select({"//tools/build_defs:is_" + key: "cp310-abi3-" + value.tag for key, value in PLATFORMS.items()}),
         visibility = visibility,
     )

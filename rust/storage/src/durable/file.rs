@@ -100,8 +100,14 @@ impl DiskFile {
 
     /// Asks the operating system to read a range ahead; a hint, so its failure is none.
     pub(crate) fn will_need(&self, offset: u64, bytes: u64) {
-        let length = std::num::NonZeroU64::new(bytes);
-        let _hint = rustix::fs::fadvise(&self.file, offset, length, rustix::fs::Advice::WillNeed);
+        #[cfg(not(target_vendor = "apple"))]
+        {
+            use rustix::fs::{Advice, fadvise};
+            let length = std::num::NonZeroU64::new(bytes);
+            let _hint = fadvise(&self.file, offset, length, Advice::WillNeed);
+        }
+        #[cfg(target_vendor = "apple")]
+        let _ = (offset, bytes);
     }
 
     /// Says whether the page at `offset` is in memory; where the system can't tell, it is taken to be.
