@@ -4,6 +4,7 @@
 used, and with it only what that name needs.
 """
 
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -46,6 +47,12 @@ if TYPE_CHECKING:
         convert,
         inspect,
         verify,
+    )
+
+if "t" in getattr(sys, "abiflags", ""):
+    raise ImportError(
+        "dataset_rt has no build for free-threaded CPython: its native module uses the stable ABI "
+        "of CPython 3.10, which that build does not have. Use the ordinary build of CPython."
     )
 
 __all__ = [

@@ -28,6 +28,13 @@ def test_version_agrees_with_the_metadata() -> None:
     assert drt.__version__ == importlib.metadata.version("dataset_rt")
 
 
+def test_free_threaded_interpreters_are_told_that_there_is_no_build_for_them() -> None:
+    code = "import sys; sys.abiflags = 't'; import dataset_rt"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "ImportError: dataset_rt has no build for free-threaded CPython" in done.stderr
+
+
 def test_command_says_in_one_line_which_extra_it_wants() -> None:
     """The environment of this test has none of the extra's packages."""
     command = Path(sys.prefix, "bin", "dataset-rt")

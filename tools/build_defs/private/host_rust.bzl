@@ -4,6 +4,9 @@ Used in the air-gapped image only (`--config=airgap`); everywhere else the toolc
 """
 
 _TRIPLE = "x86_64-unknown-linux-gnu"
+
+# Processors that can be built for, with the triple and Debian's name of each.
+CROSS = {"aarch64": ("aarch64-unknown-linux-gnu", "arm64")}
 _TOOLS = ["cargo", "cargo-clippy", "clippy-driver", "rustc", "rustdoc", "rustfmt"]
 
 _BUILD = """
@@ -41,6 +44,7 @@ toolchain(
     toolchain_type = "@rules_rust//rust:toolchain_type",
 )
 
+{cross}
 rustfmt_toolchain(
     name = "formatter",
     rustfmt = "bin/rustfmt",
@@ -51,6 +55,31 @@ toolchain(
     exec_compatible_with = ["@platforms//os:linux", "@platforms//cpu:x86_64"],
     toolchain = ":formatter",
     toolchain_type = "@rules_rust//rust/rustfmt:toolchain_type",
+)
+"""
+
+_CROSS = """
+rust_toolchain(
+    name = "compiler_{processor}",
+    binary_ext = "",
+    cargo = "bin/cargo",
+    default_edition = "2024",
+    dylib_ext = ".so",
+    exec_triple = "{host}",
+    rust_doc = "bin/rustdoc",
+    rust_std = "@host_rust_std_{processor}//:std",
+    rustc = "bin/rustc",
+    staticlib_ext = ".a",
+    stdlib_linkflags = ["-lpthread", "-ldl"],
+    target_triple = "{triple}",
+)
+
+toolchain(
+    name = "toolchain_{processor}",
+    exec_compatible_with = ["@platforms//os:linux", "@platforms//cpu:x86_64"],
+    target_compatible_with = ["@platforms//os:linux", "@platforms//cpu:{processor}"],
+    toolchain = ":compiler_{processor}",
+    toolchain_type = "@rules_rust//rust:toolchain_type",
 )
 """
 
@@ -65,7 +94,8 @@ def _host_rust_impl(rctx):
         if not path:
             fail("the image has rustc but no " + tool)
         rctx.symlink(path, "bin/" + tool)
-    rctx.file("BUILD.bazel", _BUILD.format(triple = _TRIPLE))
+    cross = [_CROSS.format(host = _TRIPLE, processor = processor, triple = triple) for processor, (triple, _) in CROSS.items()]
+    rctx.file("BUILD.bazel", _BUILD.format(cross = "".join(cross), triple = _TRIPLE))
 
 host_rust = repository_rule(
     implementation = _host_rust_impl,

@@ -24,3 +24,13 @@ PLATFORMS = {
         link = "",
     ),
 }
+
+# What x86-64 builds for other processors: a target `<wheel>_<platform>` each.
+CROSS_BUILT = ["linux_aarch64"]
+
+def drt_platforms():
+    """For each platform a platform `<name>`, which --platforms can name, and a config setting `is_<name>`."""
+    for name, value in PLATFORMS.items():
+        constraints = ["@platforms//cpu:" + value.processor, "@platforms//os:" + value.system]
+        native.platform(name = name, constraint_values = constraints, visibility = ["//visibility:public"])
+        native.config_setting(name = "is_" + name, constraint_values = constraints, visibility = ["//visibility:public"])
