@@ -5,6 +5,9 @@ load("@crates//:defs.bzl", "aliases", "all_crate_deps")
 load("@rules_rust//rust:defs.bzl", "rust_library", "rust_shared_library", "rust_static_library")
 load("//tools/build_defs/private:rust_crate.bzl", "RUSTC_FLAGS", "drt_rust_lints")
 
+# As in the release profile of Cargo.toml: a read crosses all crates, and its steps are short.
+LINK_TIME_OPTIMISATION = ["-Clto=thin", "-Ccodegen-units=4"]
+
 def drt_extension(name, visibility, deps = []):
     """Shared library `<name>` from src/, `<name>_archive`, which drt_release_module links, and lints. It is tested from Python: it does not link against an interpreter.
 
@@ -24,7 +27,11 @@ def drt_extension(name, visibility, deps = []):
         deps = deps + all_crate_deps(normal = True),
     )
     rust_shared_library(name = name, visibility = visibility, **common)
-    rust_static_library(name = name + "_archive", tags = ["manual"], visibility = visibility, **common)
+    archive = dict(common, rustc_flags = RUSTC_FLAGS + select({
+        "//tools/build_defs:is_opt": LINK_TIME_OPTIMISATION,
+        "//conditions:default": [],
+    }))
+    rust_static_library(name = name + "_archive", tags = ["manual"], visibility = visibility, **archive)
 
     # clippy knows libraries and tests only
     rust_library(name = name + "_lib", tags = ["manual"], visibility = ["//visibility:private"], **common)
