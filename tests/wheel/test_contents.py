@@ -19,6 +19,7 @@ WHEEL = Path(os.environ["DATASET_RT_WHEEL"])
 PROJECT = tomllib.loads(Path("pyproject.toml").read_text())["project"]
 VERSION = tomllib.loads(Path("Cargo.toml").read_text())["workspace"]["package"]["version"]
 DIST_INFO = f"dataset_rt-{VERSION}.dist-info"
+LICENCES = ("LICENSE", "THIRD_PARTY_LICENSES.txt")
 
 
 @pytest.fixture(scope="module")
@@ -66,14 +67,14 @@ def test_package_is_whole_and_typed(archive: zipfile.ZipFile) -> None:
     sources = {str(path.relative_to("python")) for path in package.rglob("*.py*")}
     sources = {name for name in sources if "__pycache__" not in name}
     expected = sources | {"dataset_rt/_native.abi3.so", "dataset_rt/py.typed"}
-    expected |= {
-        f"{DIST_INFO}/{name}" for name in ("METADATA", "RECORD", "WHEEL", "licenses/LICENSE")
-    }
+    expected |= {f"{DIST_INFO}/{name}" for name in ("METADATA", "RECORD", "WHEEL")}
+    expected |= {f"{DIST_INFO}/licenses/{name}" for name in LICENCES}
     if PROJECT.get("scripts"):
         expected.add(f"{DIST_INFO}/entry_points.txt")
     assert names == expected
     assert "dataset_rt/_native.pyi" in names
-    assert archive.read(f"{DIST_INFO}/licenses/LICENSE") == Path("LICENSE").read_bytes()
+    for name in LICENCES:
+        assert archive.read(f"{DIST_INFO}/licenses/{name}") == Path(name).read_bytes()
 
 
 def test_record_lists_every_file_with_its_hash(archive: zipfile.ZipFile) -> None:

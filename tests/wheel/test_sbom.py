@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import zipfile
 from email.parser import Parser
 from pathlib import Path
@@ -92,3 +93,10 @@ def test_every_component_hangs_on_the_wheel(bill: dict) -> None:
             reached.add(reference)
             rest += edges.get(reference, [])
     assert {c["bom-ref"] for c in bill["components"]} <= reached
+
+
+def test_licence_of_each_linked_crate_is_in_the_wheel(bill: dict) -> None:
+    text = Path("THIRD_PARTY_LICENSES.txt").read_text()
+    told = set(re.findall(r"^== (\S+) (\S+) \(.+\)$", text, re.MULTILINE))
+    linked = {(name, crate["version"]) for name, crate in crates(bill).items()}
+    assert linked - told == set()

@@ -78,7 +78,7 @@ def test_every_crate_of_the_workspace_is_there(files: dict[str, bytes]) -> None:
 def test_only_sources_are_there(files: dict[str, bytes]) -> None:
     allowed = re.compile(
         r"(python|rust)/.*\.(py|pyi|rs|toml)|python/dataset_rt/py\.typed"
-        r"|(Cargo|pyproject)\.toml|Cargo\.lock|LICENSE|README\.md|PKG-INFO"
+        r"|(Cargo|pyproject)\.toml|Cargo\.lock|LICENSE|THIRD_PARTY_LICENSES\.txt|README\.md|PKG-INFO"
     )
     assert [name for name in files if not allowed.fullmatch(name)] == []
 

@@ -1,4 +1,4 @@
-"""Writes licences.txt and advisories.txt anew: by hand, when a lock or a database has changed.
+"""Writes what is known of locked packages anew: by hand, when a lock or a database has changed.
 
 Usage: tools/dev/lock_supply_chain [--rustsec CLONE --pypa CLONE]. Licences come from cargo and
 pip, so from the registries they are set up with; advisories from clones of the two public
@@ -17,6 +17,7 @@ from typing import Any
 
 import tomllib
 from locks import CARGO, PYPI, Package, all_packages, normalized
+from texts import linked, third_party_text
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 HOME = ROOT / "tools" / "supply_chain"
@@ -37,9 +38,14 @@ def run(*command: str) -> str:
     return subprocess.run(command, check=True, text=True, stdout=subprocess.PIPE, cwd=ROOT).stdout
 
 
-def cargo_licences() -> dict[Package, str]:
+def cargo_metadata() -> dict[str, Any]:
+    """What Cargo knows of all crates."""
+    found: dict[str, Any] = json.loads(run("cargo", "metadata", "--format-version=1", "--locked"))
+    return found
+
+
+def cargo_licences(metadata: dict[str, Any]) -> dict[Package, str]:
     """Licences as the manifests of the crates say them."""
-    metadata = json.loads(run("cargo", "metadata", "--format-version=1", "--locked"))
     return {
         Package(CARGO, package["name"], package["version"]): package["license"] or "unknown"
         for package in metadata["packages"]
@@ -143,7 +149,12 @@ def main() -> None:
     parser.add_argument("--pypa", type=Path, help="a clone of pypa's advisory-database")
     args = parser.parse_args()
     packages = all_packages(ROOT)
-    licences = cargo_licences() | pypi_licences({p for p in packages if p.ecosystem == PYPI})
+    metadata = cargo_metadata()
+    crates = linked(metadata, "dataset_rt_py")
+    (ROOT / "THIRD_PARTY_LICENSES.txt").write_text(third_party_text(crates), encoding="utf-8")
+    licences = cargo_licences(metadata) | pypi_licences(
+        {p for p in packages if p.ecosystem == PYPI}
+    )
     write(
         "licences.txt",
         ["Licence of each locked package, written by tools/dev/lock_supply_chain."],

@@ -4,7 +4,8 @@ rules_rust wants a C toolchain for each target platform, also where rustc calls 
 This one stands in that place. Whatever is compiled or linked with it fails and says why.
 """
 
-load("@bazel_tools//tools/cpp:cc_toolchain_config_lib.bzl", "tool_path")
+load("@rules_cc//cc:cc_toolchain_config_lib.bzl", "tool_path")
+load("@rules_cc//cc:defs.bzl", "CcToolchainConfigInfo", "cc_common")
 
 _TOOLS = ["ar", "cpp", "gcc", "gcov", "ld", "nm", "objdump", "strip"]
 

@@ -25,13 +25,14 @@ Tag: {tag}
 """
 
 
-def metadata_text(project: dict[str, Any], version: str, readme: str) -> str:
+def metadata_text(project: dict[str, Any], version: str, readme: str, licences: list[str]) -> str:
     """METADATA, version 2.4, of a [project] table.
 
     Args:
         project: the table as read from pyproject.toml.
         version: version of the distribution.
         readme: long description in Markdown.
+        licences: names of the files with licences.
 
     Returns:
         The text of the file.
@@ -43,7 +44,8 @@ def metadata_text(project: dict[str, Any], version: str, readme: str) -> str:
         f"Summary: {project['description']}",
     ]
     lines += [f"Keywords: {','.join(project['keywords'])}"] if project.get("keywords") else []
-    lines += [f"License-Expression: {project['license']}", "License-File: LICENSE"]
+    lines += [f"License-Expression: {project['license']}"]
+    lines += [f"License-File: {name}" for name in licences]
     lines += [f"Classifier: {classifier}" for classifier in project.get("classifiers", [])]
     lines += [
         f"Project-URL: {label}, {url}" for label, url in sorted(project.get("urls", {}).items())
@@ -100,8 +102,9 @@ def write_wheel(out: Path, dist_info: str, files: dict[str, bytes]) -> None:
 def main() -> None:
     """Reads the arguments of the drt_wheel macro."""
     parser = argparse.ArgumentParser(fromfile_prefix_chars="@")
-    for option in ("out", "cargo", "pyproject", "readme", "license"):
+    for option in ("out", "cargo", "pyproject", "readme"):
         parser.add_argument(f"--{option}", type=Path, required=True)
+    parser.add_argument("--license", type=Path, action="append", required=True)
     for option in ("tag", "root", "generated-root"):
         parser.add_argument(f"--{option}", required=True)
     parser.add_argument("files", nargs="+", type=Path)
@@ -116,9 +119,10 @@ def main() -> None:
     }
     files[f"{dist_info}/WHEEL"] = WHEEL_TEXT.format(tag=args.tag).encode()
     files[f"{dist_info}/METADATA"] = metadata_text(
-        project, version, args.readme.read_text()
+        project, version, args.readme.read_text(), [path.name for path in args.license]
     ).encode()
-    files[f"{dist_info}/licenses/LICENSE"] = args.license.read_bytes()
+    for path in args.license:
+        files[f"{dist_info}/licenses/{path.name}"] = path.read_bytes()
     if entry_points := entry_points_text(project):
         files[f"{dist_info}/entry_points.txt"] = entry_points.encode()
     write_wheel(args.out, dist_info, files)

@@ -13,7 +13,7 @@ def _drt_wheel_impl(ctx):
     args.add("--cargo", ctx.file.cargo)
     args.add("--pyproject", ctx.file.pyproject)
     args.add("--readme", ctx.file.readme)
-    args.add("--license", ctx.file.license)
+    args.add_all(ctx.files.licenses, before_each = "--license")
     args.add("--root", ctx.label.package + "/")
     args.add("--generated-root", ctx.files.native[0].path.rpartition(ctx.attr.distribution + "/")[0])
     args.add_all(ctx.files.srcs)
@@ -22,7 +22,7 @@ def _drt_wheel_impl(ctx):
     args.set_param_file_format("multiline")
     ctx.actions.run(
         executable = ctx.executable._make_wheel,
-        inputs = ctx.files.srcs + ctx.files.native + [ctx.file.cargo, ctx.file.pyproject, ctx.file.readme, ctx.file.license],
+        inputs = ctx.files.srcs + ctx.files.native + [ctx.file.cargo, ctx.file.pyproject, ctx.file.readme] + ctx.files.licenses,
         outputs = [wheel],
         arguments = [args],
         mnemonic = "Wheel",
@@ -35,7 +35,7 @@ _wheel = rule(
     attrs = {
         "cargo": attr.label(allow_single_file = True, mandatory = True),
         "distribution": attr.string(mandatory = True),
-        "license": attr.label(allow_single_file = True, mandatory = True),
+        "licenses": attr.label_list(allow_files = True, mandatory = True),
         "native": attr.label(allow_files = True, mandatory = True),
         "pyproject": attr.label(allow_single_file = True, mandatory = True),
         "readme": attr.label(allow_single_file = True, mandatory = True),
@@ -95,7 +95,7 @@ def drt_wheel(name, distribution, srcs, library, module, visibility):
         srcs = srcs,
         cargo = "//:Cargo.toml",
         distribution = distribution,
-        license = "//:LICENSE",
+        licenses = ["//:LICENSE", "//:THIRD_PARTY_LICENSES.txt"],
         native = name + "_module",
         pyproject = "//:pyproject.toml",
         readme = "//:README.md",
