@@ -3,6 +3,7 @@
 //! Owns the order copy, then check, so that what is checked is what is handed out, and decoding where a record is compressed. Must not decide in which thread it
 //! runs. Invariant: payload bytes are copied once, into memory that nobody else can change, and never handed out unchecked unless checks are off.
 
+use std::borrow::Cow;
 use std::time::{Duration, Instant};
 
 use dataset_rt_format::{Codec, IndexRow};
@@ -96,6 +97,11 @@ pub(crate) fn fetch<S: PayloadSink>(
     let stored = cache.record_bytes(draw.sample, &row).map_err(in_cache)?;
     if row.codec == Codec::Lz4 {
         let begun = Instant::now();
+        // What was checked has to be what is decoded, also where a store may take bytes away in between.
+        let stored = match caches.store() {
+            Some(_) => Cow::Owned(stored.into_owned()),
+            None => stored,
+        };
         let payload = decode(cache, draw, &row, &stored, verifies)?;
         *decode_time += begun.elapsed();
         return sink.copy(&payload).map_err(Undelivered::Sink);

@@ -92,8 +92,10 @@ impl<S: ItemSink> ItemReader<'_, S> {
         let verifies = self.snapshot.options().verifies_records;
         let before = payloads.len();
         // Files that were cut are not touched, not even to judge.
-        if self.lengths.are_intact(caches, block) && judge(self.snapshot, block, 0) != Place::Inline
-        {
+        let on_pool = caches.store().is_some()
+            || (self.lengths.are_intact(caches, block)
+                && judge(self.snapshot, block, 0) != Place::Inline);
+        if on_pool {
             let mut fetched = self.fetch_on_pool(block)?;
             self.stats.decode_time += fetched.take_decode_time();
             for number in 0..block.len() {

@@ -4,9 +4,11 @@
 //! Invariant: what an iterator delivers depends on its snapshot and its window alone, never on threads, read-ahead or time. Texts: `DRAWS.md`, `SNAPSHOT.md`.
 #![forbid(unsafe_code)]
 
+mod arrivals;
 mod batch;
 mod batch_metadata;
 mod caches;
+mod coming;
 mod config;
 mod dataset;
 mod deliver;
@@ -15,6 +17,7 @@ mod fetch;
 mod items;
 mod lengths;
 mod orders;
+mod places;
 mod plan;
 mod report;
 mod schedule;
@@ -33,6 +36,7 @@ pub use deliver::{Delivered, Delivery, Readiness, SampleIterator};
 pub use error::ReaderError;
 pub use fetch::{PayloadSink, Undelivered, VecSink};
 pub use items::ItemSink;
+pub use places::{Place, StoreAccess, is_object_url, open_places};
 pub use plan::PlannedDraw;
 pub use share::{SharedFiles, dump, open_dump, open_shared};
 pub use snapshot::Snapshot;

@@ -10,6 +10,7 @@ use std::time::Duration;
 use dataset_rt_pool::{CancelToken, OrderedWindow, PoolError, WorkerPool};
 use dataset_rt_storage::load::{LoadedCache, RecordPlace};
 
+use crate::arrivals::Arrivals;
 use crate::caches::CacheSet;
 use crate::error::ReaderError;
 use crate::fetch::{Undelivered, VecSink, cache_of, fetch};
@@ -143,8 +144,9 @@ impl Prefetch {
             }
         }
         let (caches, draws, verifies) = (Arc::clone(&self.caches), draws.to_vec(), self.verifies);
+        let cancel = self.jobs.cancel_token().clone();
         self.jobs
-            .submit(move || fetch_block(&caches, &draws, verifies))
+            .submit(move || fetch_block(&caches, &draws, verifies, &cancel))
     }
 
     /// Waits for the oldest job; `None` when it is still running after `timeout`.
@@ -164,22 +166,36 @@ fn locate<'a>(caches: &'a CacheSet, draw: &PlannedDraw) -> Option<(&'a LoadedCac
     Some((cache, cache.record_place(draw.sample).ok()?))
 }
 
-fn fetch_block(caches: &CacheSet, draws: &[PlannedDraw], verifies: bool) -> FetchedBlock {
+fn fetch_block(
+    caches: &CacheSet,
+    draws: &[PlannedDraw],
+    verifies: bool,
+    cancel: &CancelToken,
+) -> FetchedBlock {
     let mut block = FetchedBlock {
         payloads: Vec::with_capacity(draws.len()),
         decode_time: Duration::ZERO,
     };
     let mut lengths = LengthWatch::default();
+    let mut awaited = caches
+        .store()
+        .map(|store| Arrivals::of(store, draws, cancel));
     for (number, draw) in draws.iter().enumerate() {
         let coming = draws.get(number..).unwrap_or_default();
-        let payload = lengths
-            .look(caches, coming, draw)
-            .map_err(Undelivered::Read);
-        let payload = payload
-            .and_then(|()| fetch(caches, draw, verifies, &mut VecSink, &mut block.decode_time))
-            .map_err(|error| match error {
-                Undelivered::Read(error) | Undelivered::Sink(error) => error,
-            });
+        let mut read = || {
+            let payload = lengths
+                .look(caches, coming, draw)
+                .map_err(Undelivered::Read);
+            payload
+                .and_then(|()| fetch(caches, draw, verifies, &mut VecSink, &mut block.decode_time))
+                .map_err(|error| match error {
+                    Undelivered::Read(error) | Undelivered::Sink(error) => error,
+                })
+        };
+        let payload = match &mut awaited {
+            None => read(),
+            Some(arrivals) => arrivals.read(number, draw, read),
+        };
         block.payloads.push(payload);
     }
     block

@@ -38,7 +38,6 @@ impl SampleIterator {
 
     /// Plans the next draws, judges where they are to be read, and submits those for the pool.
     pub(super) fn plan_block(&mut self) -> Result<(), ReaderError> {
-        let caches = self.window.snapshot().caches();
         let draws = if self.reads_ahead() {
             self.prefetch.job_draws()
         } else {
@@ -48,8 +47,12 @@ impl SampleIterator {
         let mut draws = Vec::new();
         self.planner
             .plan(&self.progress, self.planned, end, &mut draws)?;
+        let has_to_fetch = self.coming.is_some() && self.has_to_fetch(&draws)?;
+        let caches = self.window.snapshot().caches();
         // Files that were cut are not touched, not even to judge; each draw then looks for itself.
-        let place = if self.lengths.are_intact(caches, &draws) {
+        let place = if has_to_fetch {
+            Place::Cold
+        } else if self.lengths.are_intact(caches, &draws) {
             judge(self.window.snapshot(), &draws, self.warm_blocks)
         } else {
             Place::Inline
