@@ -166,8 +166,8 @@ impl Runtime {
             .transpose()?;
         let signals = Signals::default();
         let check = signals.check();
-        let opened = py
-            .detach(|| open_places(&places, &mut options, access.as_ref(), &self.pool, &check));
+        let opened =
+            py.detach(|| open_places(&places, &mut options, access.as_ref(), &self.pool, &check));
         let caches = opened.map_err(|error| signals.read_failure(py, error))?;
         Ok(Dataset::new(CoreDataset::new(
             caches,
@@ -223,7 +223,9 @@ impl Runtime {
     fn open_dump(&self, py: Python<'_>, file: PathBuf) -> Result<Dataset, CoreError> {
         let file = std::path::absolute(file)?;
         let pool = Arc::clone(&self.pool);
-        Ok(Dataset::new(py.detach(|| open_dump(&file, Some(pool), &Library))?))
+        Ok(Dataset::new(
+            py.detach(|| open_dump(&file, Some(pool), &Library))?,
+        ))
     }
 
     fn open_window(&self, py: Python<'_>, handle: &str) -> Result<Window, CoreError> {
