@@ -447,6 +447,17 @@ class Window:
         A draw that fails takes the place of the batch. None if nothing is left of it.
         """
 
+    @property
+    def fetches(self) -> bool:
+        """Whether a cache comes from a URL."""
+
+    def expect_units(self, start: int, span: int, stride: int) -> None:
+        """Say which units are read next, so that their records are fetched ahead.
+
+        They begin at ``start`` and every ``stride`` draws behind it, and have ``span`` draws. Waits
+        for nothing.
+        """
+
     def payload_bytes(self, start: int, stop: int) -> int:
         """Bytes of the payloads of ``start..stop`` by the index, without reading them.
 

@@ -37,6 +37,8 @@ pub(crate) struct Coming {
     /// Local draws up to this one were announced or passed over.
     announced: u64,
     next_draws: u64,
+    /// Bytes and draws of all announcements so far.
+    total: (u64, u64),
     later_shares: Vec<f64>,
 }
 
@@ -52,6 +54,7 @@ impl Coming {
             told: VecDeque::new(),
             announced: start,
             next_draws: FIRST_DRAWS,
+            total: (0, 0),
             later_shares: later_shares(window),
         }))
     }
@@ -84,7 +87,9 @@ impl Coming {
             && self.announced < stop
             && self.planner.is_ready(progress, self.announced)
         {
-            let end = stop.min(self.announced + self.next_draws);
+            let wanted = planned.end.saturating_sub(self.announced).max(1);
+            let draws = self.next_draws.min(self.fitting_draws()).max(wanted);
+            let end = stop.min(self.announced + draws);
             let mut draws = Vec::new();
             self.planner
                 .plan(progress, self.announced, end, &mut draws)?;
@@ -94,6 +99,8 @@ impl Coming {
                 .announce(&records, &self.later_shares, &self.interest)
                 .map_err(|source| ReaderError::of_store(None, source))?;
             self.announced += records.len() as u64;
+            self.total.0 += told.bytes();
+            self.total.1 += records.len() as u64;
             self.told.push_back((self.announced, told));
             self.next_draws = MOST_DRAWS.min(self.next_draws * GROWTH);
             if records.is_empty() {
@@ -104,8 +111,21 @@ impl Coming {
     }
 
     fn has_room(&self, delivered: u64) -> bool {
-        let bytes: u64 = self.told.iter().map(|(_, told)| told.bytes()).sum();
-        bytes < self.store.options().look_ahead_bytes && self.announced - delivered < AHEAD_DRAWS
+        self.free_bytes() > 0 && self.announced - delivered < AHEAD_DRAWS
+    }
+
+    fn free_bytes(&self) -> u64 {
+        let bytes = self.told.iter().map(|(_, told)| told.bytes()).sum();
+        self.store.options().look_ahead_bytes.saturating_sub(bytes)
+    }
+
+    /// Draws that have the bytes that may still be announced, if they are as long as those before.
+    fn fitting_draws(&self) -> u64 {
+        let (bytes, draws) = self.total;
+        match bytes.checked_div(draws) {
+            Some(mean) if mean > 0 => self.free_bytes() / mean,
+            _ => u64::MAX,
+        }
     }
 }
 
@@ -116,7 +136,7 @@ impl Drop for Coming {
 }
 
 /// For each cache the part of its records that the window still needs, about.
-fn later_shares(window: &ClaimedWindow) -> Vec<f64> {
+pub(crate) fn later_shares(window: &ClaimedWindow) -> Vec<f64> {
     let snapshot = window.snapshot();
     let caches = snapshot.caches();
     let population = snapshot.population();

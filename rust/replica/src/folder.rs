@@ -48,7 +48,6 @@ pub(crate) fn open_folder(
     }
     let temporaries = store.join(TEMPORARIES);
     let fresh = PrivateDir::create(disk, &temporaries, "fetch", Access::Mask)?;
-    sweep_dead(disk, &temporaries);
     let fetching = Fetching {
         disk,
         remote,
@@ -73,11 +72,13 @@ pub(crate) fn open_folder(
     let mut file = DiskFile::create(disk, &fresh.path().join(CacheFile::Manifest.path()))?;
     file.append(&text)?;
     file.sync()?;
-    match publish_new(disk, fresh, &folder) {
+    let published = match publish_new(disk, fresh, &folder) {
         // Another process was faster: what it made is the same.
         Err(_) if is_made(&folder) => Ok(folder),
         published => Ok(published.map(|()| folder)?),
-    }
+    };
+    sweep_dead(disk, &temporaries);
+    published
 }
 
 /// Whether a folder has its manifest, which it gets before its name.

@@ -41,6 +41,7 @@ pub(crate) struct Leases {
 pub(crate) struct Lease {
     disk: Disk,
     path: PathBuf,
+    process: u32,
     _folder: Arc<PrivateDir>,
 }
 
@@ -63,6 +64,7 @@ impl Leases {
         Ok(Lease {
             disk: self.disk.clone(),
             path,
+            process: std::process::id(),
             _folder: folder,
         })
     }
@@ -79,6 +81,9 @@ impl Leases {
 
 impl Drop for Lease {
     fn drop(&mut self) {
+        if self.process != std::process::id() {
+            return; // a forked child's copy
+        }
         // One that stays keeps some records longer than need be, until its process ends.
         let _kept_longer = self.disk.remove_file(&self.path);
     }

@@ -167,6 +167,25 @@ fn two_stores_over_one_folder_see_each_others_records() {
 }
 
 #[test]
+fn folder_made_by_several_at_once_is_one_and_whole() {
+    let place = Place::new();
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| await_all(&place.open(), 0..ROWS));
+        }
+    });
+    let store = place.folder.path().join("store");
+    let mut names: Vec<_> = std::fs::read_dir(&store)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .filter(|name| name != "leases")
+        .collect();
+    names.sort();
+    let digest = replica(&place.open()).stored.digest.to_string();
+    assert_eq!(names, [digest]);
+}
+
+#[test]
 fn wait_that_is_cancelled_ends() {
     let place = Place::new();
     let slow = StoreOptions {
