@@ -6,11 +6,13 @@ import os
 from typing import TYPE_CHECKING
 
 import dataset_rt as drt
+import dataset_rt.integrations.objects
+import dataset_rt.runtime
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
 
-SAID_SAMPLES = 25
+SAID_SAMPLES = 10
 
 
 def read_for_ever(
