@@ -41,6 +41,7 @@ __all__ = [
     "check_store_config",
     "check_writer_config",
     "convert",
+    "end_requests",
     "inspect",
     "sweep_temporaries",
     "upload",
@@ -82,6 +83,9 @@ def upload(
     progress: Callable[[int, int], object] | None = None,
 ) -> dict[str, Any]:
     """Send a cache to object storage, see ``dataset_rt.upload``: the fields of ``CacheUpload``."""
+
+def end_requests() -> None:
+    """Make no more requests of object stores, and wait for those under way: the process ends."""
 
 def inspect(path: str, /) -> CacheInspection:
     """Tell what the manifest of a cache says, see ``dataset_rt.inspect``."""

@@ -6,6 +6,8 @@ import multiprocessing
 import os
 import random
 import signal
+import subprocess
+import sys
 from typing import TYPE_CHECKING, Any
 
 import dataset_rt as drt
@@ -64,6 +66,28 @@ def test_forked_worker_says_that_it_can_not_fetch_and_reads_what_is_there(
         seen(dataset.to_torch_dataloader(**options))
     in_store = sorted(seen_here(dataset))
     assert sorted(seen(dataset.to_torch_dataloader(**options))) == in_store
+
+
+ENDING = """
+import sys
+import dataset_rt as drt
+
+url, store, draws = sys.argv[1:]
+runtime = drt.DatasetRuntime(num_workers=2)
+dataset = runtime.cached_dataset(
+    [url], reader_config=drt.ReaderConfig(seed=1), store_config=drt.StoreConfig(path=store)
+)
+samples = iter(dataset)
+for _ in range(int(draws)):
+    next(samples)
+"""
+
+
+@pytest.mark.parametrize("draws", [0, 1, 2, 5, 20])
+def test_process_may_end_while_it_fetches(cache_url: str, tmp_path: Path, draws: int) -> None:
+    command = [sys.executable, "-c", ENDING, cache_url, str(tmp_path / "store"), str(draws)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 KILLS = int(os.environ.get("DATASET_RT_KILLS", "30"))

@@ -6,6 +6,7 @@ and endpoints are obstore's own, from the environment and its configuration file
 
 from __future__ import annotations
 
+import atexit
 import os
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -18,6 +19,8 @@ except ImportError as error:
         "URLs of object storage need obstore: pip install 'dataset_rt[objects]'",
         name=error.name,
     ) from error
+
+from dataset_rt import _native
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -47,6 +50,9 @@ _CLIENT_OPTIONS = (
     "proxy_url",
     "user_agent",
 )
+
+
+atexit.register(_native.end_requests)
 
 
 class ObjectError(Exception):

@@ -46,7 +46,7 @@ mod _native {
     #[pymodule_export]
     use crate::iterator::SampleIterator;
     #[pymodule_export]
-    use crate::objects::{check_store_config, upload};
+    use crate::objects::{check_store_config, end_requests, upload};
     #[pymodule_export]
     use crate::processes::{WriteProgress, sweep_temporaries, write_profile};
     #[pymodule_export]

@@ -5,7 +5,8 @@
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 
 use dataset_rt_reader::{Place, is_object_url};
 use dataset_rt_replica::{
@@ -91,10 +92,56 @@ impl Transport for LibraryTransport {
     }
 }
 
+/// Whether the interpreter is about to end.
+static IS_ENDING: AtomicBool = AtomicBool::new(false);
+/// Threads that are in Python code, or on their way there.
+static INSIDE: AtomicUsize = AtomicUsize::new(0);
+/// Longest wait for them: a server that stalls does not keep a process from ending.
+const LONGEST_END: Duration = Duration::from_secs(5);
+/// Time between two looks at them.
+const LOOK_INTERVAL: Duration = Duration::from_millis(2);
+
+/// A thread in Python code.
+struct Inside;
+
+impl Inside {
+    fn enter() -> Self {
+        INSIDE.fetch_add(1, Ordering::SeqCst);
+        Self
+    }
+}
+
+impl Drop for Inside {
+    fn drop(&mut self) {
+        INSIDE.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+/// Lets no thread into Python code any more, and waits for those that are there: an interpreter that ends stops threads that come back to it, wherever they are.
+#[pyfunction]
+pub(crate) fn end_requests(py: Python<'_>) {
+    IS_ENDING.store(true, Ordering::SeqCst);
+    py.detach(|| {
+        let begun = Instant::now();
+        while INSIDE.load(Ordering::SeqCst) > 0 && begun.elapsed() < LONGEST_END {
+            std::thread::sleep(LOOK_INTERVAL);
+        }
+    });
+}
+
+/// Forgets threads of the parent.
+pub(crate) fn forget_threads() {
+    INSIDE.store(0, Ordering::SeqCst);
+}
+
 /// Runs Python code; an interpreter that ends runs none.
 fn attached<T>(
     work: impl for<'py> FnOnce(Python<'py>) -> PyResult<T>,
 ) -> Result<T, TransportFault> {
+    let _inside = Inside::enter();
+    if IS_ENDING.load(Ordering::SeqCst) {
+        return Err(TransportFault::Refused("the interpreter ends".to_owned()));
+    }
     Python::try_attach(|py| work(py).map_err(|error| fault_of(py, &error)))
         .unwrap_or_else(|| Err(TransportFault::Refused("the interpreter ends".to_owned())))
 }
