@@ -88,7 +88,7 @@ def test_fault_that_stays_is_a_typed_error_of_its_draws_alone(
         assert isinstance(error, drt.CorruptCacheError if wrong else drt.RemoteReadError)
         assert error.url == f"{cache_url}/shards/000001.bin"
         assert error.byte_range is not None
-    assert errors
+    assert len(errors) == 1 if fault == "flip" else errors  # one record of many that came with it
     assert len(read) + len(errors) == len(expected)
     kept = [sample for sample in expected if sample[1] in {one.sample_id for one in read}]
     assert told(read) == kept
@@ -143,4 +143,4 @@ def test_damaged_draws_can_be_skipped(
     proxy.spoil("flip", at="shards/000001.bin")
     read = [sample.sample_id for sample in dataset]
     assert read == sorted(read)
-    assert 0 < dataset.stats().corrupt_skips == 1000 - len(read)
+    assert dataset.stats().corrupt_skips == 1 == 1000 - len(read)

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use dataset_rt_format::{CacheFile, SampleId, ShardId, check_record};
+use dataset_rt_format::{CacheFile, FormatError, SampleId, ShardId, check_record};
 use dataset_rt_pool::WorkerPool;
 use dataset_rt_storage::durable::Disk;
 use dataset_rt_storage::load::{LoadedCache, OpenOptions};
@@ -116,10 +116,10 @@ impl Replica {
         self.stored.resident.set(sample..sample + 1, ABSENT)
     }
 
-    /// Fetches a run of records, compares each with its checksum, writes them and marks them.
+    /// Fetches a run of records, compares each with its checksum, writes them and marks them. Where some are wrong the others are kept: only those fail then.
     ///
     /// # Errors
-    /// What the object store or the disk answers; nothing is marked then.
+    /// What the object store or the disk answers.
     pub(crate) fn fill(&self, run: &Run, is_wanted: &dyn Fn() -> bool) -> Result<(), ReplicaError> {
         if !run.bytes.is_empty() {
             let file = CacheFile::Shard(ShardId::new(run.shard)).path();
@@ -128,29 +128,56 @@ impl Replica {
             let range = run.bytes.clone();
             self.remote
                 .read(&file, range, shard_bytes, is_wanted, &mut |bytes| {
-                    self.check(run, bytes)?;
-                    let shard = self.stored.shard(run.shard);
-                    shard
-                        .and_then(|shard| shard.write_all_at(bytes, run.bytes.start))
-                        .map_err(|error| Finding::Local(error.into()))
+                    let (right, finding) = self.check(run, bytes).map_err(local)?;
+                    let shard = self.stored.shard(run.shard).map_err(local)?;
+                    for part in right {
+                        let start = part.bytes.start;
+                        let found = slice(bytes, start - run.bytes.start, part.bytes.end - start);
+                        shard.write_all_at(found, start).map_err(local)?;
+                        let marked = self.stored.resident.set(part.samples, USED);
+                        marked.map_err(local)?;
+                    }
+                    finding.map_or(Ok(()), |finding| Err(Finding::Wrong(finding)))
                 })?;
+            return Ok(());
         }
         Ok(self.stored.resident.set(run.samples.clone(), USED)?)
     }
 
-    /// Compares every record of a run with its row.
-    fn check(&self, run: &Run, bytes: &[u8]) -> Result<(), Finding> {
-        for sample in run.samples.clone().map(SampleId::new) {
-            let row = self
-                .cache()
-                .index_row(sample)
-                .map_err(|error| Finding::Local(error.into()))?;
-            let start = row.offset_bytes.saturating_sub(run.bytes.start);
-            let stored = slice(bytes, start, u64::from(row.stored_bytes));
-            check_record(sample, &row, stored).map_err(Finding::Wrong)?;
+    /// Compares every record of a run with its row: parts of the run that are right, and the first finding.
+    fn check(
+        &self,
+        run: &Run,
+        bytes: &[u8],
+    ) -> Result<(Vec<Run>, Option<FormatError>), StorageError> {
+        let (mut right, mut finding): (Vec<Run>, _) = (Vec::new(), None);
+        for sample in run.samples.clone() {
+            let id = SampleId::new(sample);
+            let row = self.cache().index_row(id)?;
+            let (start, length) = (row.offset_bytes, u64::from(row.stored_bytes));
+            let stored = slice(bytes, start.saturating_sub(run.bytes.start), length);
+            if let Err(wrong) = check_record(id, &row, stored) {
+                finding.get_or_insert(wrong);
+                continue;
+            }
+            match right.last_mut() {
+                Some(part) if part.samples.end == sample => {
+                    part.samples.end = sample + 1;
+                    part.bytes.end = start + length;
+                }
+                _ => right.push(Run {
+                    samples: sample..sample + 1,
+                    bytes: start..start + length,
+                    ..run.clone()
+                }),
+            }
         }
-        Ok(())
+        Ok((right, finding))
     }
+}
+
+fn local(error: StorageError) -> Finding {
+    Finding::Local(error.into())
 }
 
 /// A range of bytes, empty if it is not there.

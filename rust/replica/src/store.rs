@@ -290,7 +290,7 @@ impl Store {
             });
         }
         let requests = self.demand(&absent)?;
-        for ((place, _, _), request) in absent.iter().zip(requests) {
+        for ((place, replica, sample), request) in absent.iter().zip(requests) {
             // A record that no request holds came meanwhile.
             let Some(request) = request else { continue };
             let ended = loop {
@@ -301,7 +301,10 @@ impl Store {
                     return Err(ReplicaError::Cancelled);
                 }
             };
-            if let (Outcome::Failed(error), Some(failure)) = (ended, failures.get_mut(*place)) {
+            // Other records of the same request may have failed, and this one not.
+            if let (Outcome::Failed(error), Some(failure)) = (ended, failures.get_mut(*place))
+                && !replica.touch(SampleId::new(*sample))?
+            {
                 *failure = Some(error);
             }
         }

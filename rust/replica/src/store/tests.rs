@@ -129,6 +129,29 @@ fn record_that_can_not_be_had_fails_alone() {
 }
 
 #[test]
+fn wrong_record_of_a_run_fails_alone() {
+    let place = Place::new();
+    let in_turn = StoreOptions {
+        max_requests: 1,
+        ..options(&place.folder.path().join("store"))
+    };
+    let store = open(&place.objects, &in_turn);
+    // Byte 3500 of a shard whose records have 1000 bytes.
+    place.objects.misbehave(vec![Mischief::Flip(3500); 3]);
+    let told = store.announce(&records(0..10), &[1.0], &CancelToken::new());
+    let awaited = store.await_records(&records(0..10), &CancelToken::new());
+    for number in 0..10 {
+        assert_eq!(awaited.failure(number).is_some(), number == 3, "{number}");
+    }
+    let error = awaited.failure(3).unwrap();
+    assert_eq!(error.kind(), ErrorKind::Corrupt);
+    assert_eq!(error.facts().sample_id, Some(3));
+    assert!(store.are_resident(records(4..50)).unwrap());
+    assert!(!store.are_resident(records([3])).unwrap());
+    drop(told);
+}
+
+#[test]
 fn bytes_that_are_always_wrong_are_never_marked() {
     let place = Place::new();
     let store = place.open();
