@@ -15,7 +15,7 @@ from typing import Any, SupportsIndex, final
 import numpy.typing as npt
 
 from dataset_rt.batch import PayloadBuffer
-from dataset_rt.config import ReaderConfig, WriterConfig
+from dataset_rt.config import ReaderConfig, StoreConfig, WriterConfig
 from dataset_rt.metadata import ArrowStreamExportable
 from dataset_rt.results import (
     CacheInspection,
@@ -38,10 +38,13 @@ __all__ = [
     "__build_profile__",
     "__version__",
     "check_reader_config",
+    "check_store_config",
     "check_writer_config",
     "convert",
+    "end_requests",
     "inspect",
     "sweep_temporaries",
+    "upload",
     "verify",
     "write_profile",
 ]
@@ -59,6 +62,9 @@ def check_reader_config(config: ReaderConfig, /) -> None:
         InvalidConfigError: With the field and its value.
     """
 
+def check_store_config(config: StoreConfig, /) -> None:
+    """Check the rules that span fields, see ``check_reader_config``."""
+
 def check_writer_config(config: WriterConfig, /) -> None:
     """Check the rules that span fields, see ``check_reader_config``."""
 
@@ -66,6 +72,20 @@ def verify(
     path: str, *, num_workers: int, progress: Callable[[int, int], object] | None = None
 ) -> CacheVerification:
     """Verify a cache in full, see ``dataset_rt.verify``."""
+
+def upload(
+    path: str,
+    url: str,
+    *,
+    attempts: int,
+    request_timeout_seconds: float,
+    num_workers: int,
+    progress: Callable[[int, int], object] | None = None,
+) -> dict[str, Any]:
+    """Send a cache to object storage, see ``dataset_rt.upload``: the fields of ``CacheUpload``."""
+
+def end_requests() -> None:
+    """Make no more requests of object stores, and wait for those under way: the process ends."""
 
 def inspect(path: str, /) -> CacheInspection:
     """Tell what the manifest of a cache says, see ``dataset_rt.inspect``."""
@@ -166,8 +186,13 @@ class Runtime:
             BaseException: What a source raised, if it is not an ``Exception``.
         """
 
-    def open_dataset(self, paths: Sequence[str], config: ReaderConfig) -> Dataset:
-        """Open caches; ``cache_id`` is the position in ``paths``, which are made absolute."""
+    def open_dataset(
+        self, paths: Sequence[str], config: ReaderConfig, store: StoreConfig | None = None
+    ) -> Dataset:
+        """Open caches; ``cache_id`` is the position in ``paths``, which are made absolute.
+
+        The store is for paths that are URLs.
+        """
 
     def open_written(
         self, results: Sequence[CacheWriteResult], config: ReaderConfig
@@ -208,6 +233,10 @@ class Dataset:
     @property
     def cache_paths(self) -> list[str]:
         """Absolute paths in ``cache_id`` order."""
+
+    @property
+    def cache_urls(self) -> list[str | None]:
+        """Where each cache comes from, in ``cache_id`` order; None for a directory."""
 
     @property
     def reader_config(self) -> dict[str, int | bool | str]:
@@ -437,6 +466,17 @@ class Window:
         """Read the draws ``start..stop`` into one buffer; skipped ones are left out.
 
         A draw that fails takes the place of the batch. None if nothing is left of it.
+        """
+
+    @property
+    def fetches(self) -> bool:
+        """Whether a cache comes from a URL."""
+
+    def expect_units(self, start: int, span: int, stride: int) -> None:
+        """Say which units are read next, so that their records are fetched ahead.
+
+        They begin at ``start`` and every ``stride`` draws behind it, and have ``span`` draws. Waits
+        for nothing.
         """
 
     def payload_bytes(self, start: int, stop: int) -> int:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         CompressionAlgo,
         ReaderConfig,
         ShardCompression,
+        StoreConfig,
         WriterConfig,
         WriterProfilerConfig,
     )
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
         DatasetIOError,
         InvalidConfigError,
         InvalidMetadataError,
+        RemoteReadError,
         SourceProcessError,
         StateMismatchError,
         UnknownSampleError,
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
         CacheSourcesDatasetError,
         CacheSourcesDatasetResult,
         CacheSourcesDatasetSuccess,
+        CacheUpload,
         CacheVerification,
         CacheWriteError,
         CacheWriteResult,
@@ -48,7 +51,7 @@ if TYPE_CHECKING:
     from dataset_rt.sample import CachedSample, MetadataValue
     from dataset_rt.source import BytesLike, CacheInput, CacheSource, Metadata
     from dataset_rt.stats import ReadStats
-    from dataset_rt.tools import convert, inspect, verify
+    from dataset_rt.tools import convert, inspect, upload, verify
 
 __all__ = [
     "DEFAULT_WRITER_CONFIG",
@@ -62,6 +65,7 @@ __all__ = [
     "CacheSourcesDatasetError",
     "CacheSourcesDatasetResult",
     "CacheSourcesDatasetSuccess",
+    "CacheUpload",
     "CacheVerification",
     "CacheVersionError",
     "CacheWriteError",
@@ -81,16 +85,19 @@ __all__ = [
     "PayloadBuffer",
     "ReadStats",
     "ReaderConfig",
+    "RemoteReadError",
     "SampleBatch",
     "ShardCompression",
     "SizedTorchIterableDataset",
     "SourceProcessError",
     "StateMismatchError",
+    "StoreConfig",
     "UnknownSampleError",
     "WriterConfig",
     "WriterProfilerConfig",
     "convert",
     "inspect",
+    "upload",
     "verify",
 ]
 
@@ -105,6 +112,7 @@ _HOMES = {
     "CacheSourcesDatasetError": "results",
     "CacheSourcesDatasetResult": "results",
     "CacheSourcesDatasetSuccess": "results",
+    "CacheUpload": "results",
     "CacheVerification": "results",
     "CacheVersionError": "errors",
     "CacheWriteError": "results",
@@ -125,16 +133,19 @@ _HOMES = {
     "PayloadBuffer": "batch",
     "ReadStats": "stats",
     "ReaderConfig": "config",
+    "RemoteReadError": "errors",
     "SampleBatch": "_native",
     "ShardCompression": "config",
     "SizedTorchIterableDataset": "integrations.torch",
     "SourceProcessError": "errors",
     "StateMismatchError": "errors",
+    "StoreConfig": "config",
     "UnknownSampleError": "errors",
     "WriterConfig": "config",
     "WriterProfilerConfig": "config",
     "convert": "tools",
     "inspect": "tools",
+    "upload": "tools",
     "verify": "tools",
 }
 

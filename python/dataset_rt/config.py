@@ -14,6 +14,7 @@ __all__ = [
     "CompressionAlgo",
     "ReaderConfig",
     "ShardCompression",
+    "StoreConfig",
     "WriterConfig",
     "WriterProfilerConfig",
 ]
@@ -141,7 +142,39 @@ class ReaderConfig(_Config):
         return self
 
 
+class StoreConfig(_Config):
+    """How the local store is kept through which caches at URLs are read.
+
+    Attributes:
+        path: Directory of the store; made if it is missing. Any number of datasets and
+            processes may share it.
+        limit_bytes: Bytes that the store may take on the disk, all processes together; None
+            for as many as there are. Records that a live window needs soon stay whatever the
+            limit says; index and metadata of a cache stay too.
+        look_ahead_bytes: Payload bytes of coming draws that are fetched ahead of each reader.
+        max_requests: Requests in flight, at most, of each dataset.
+        attempts: How often bytes are asked for before their error is raised.
+        retry_wait_seconds: Wait before the second attempt; each later one waits twice as long.
+        request_timeout_seconds: Longest time of one request.
+    """
+
+    path: str | Path
+    limit_bytes: _Count | None = None
+    look_ahead_bytes: _Count = 64 * 1024 * 1024
+    max_requests: Annotated[int, BeforeValidator(_whole), Field(ge=1, le=1024)] = 16
+    attempts: Annotated[int, BeforeValidator(_whole), Field(ge=1, le=2**32 - 1)] = 5
+    retry_wait_seconds: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.1
+    request_timeout_seconds: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 30.0
+
+    @model_validator(mode="after")
+    def _ask_core(self) -> "StoreConfig":
+        from dataset_rt import _native
+
+        _native.check_store_config(self)
+        return self
+
+
 DEFAULT_WRITER_CONFIG = WriterConfig()
 
-for _class in (ShardCompression, WriterProfilerConfig, WriterConfig, ReaderConfig):
+for _class in (ShardCompression, WriterProfilerConfig, WriterConfig, ReaderConfig, StoreConfig):
     _class.__module__ = "dataset_rt.api"  # the name that pickles carry

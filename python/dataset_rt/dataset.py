@@ -106,8 +106,13 @@ class CachedDataset(DrawStream):
 
     @property
     def cache_paths(self) -> list[Path]:
-        """Absolute cache directories in ``cache_id`` order."""
+        """Absolute cache directories in ``cache_id`` order; for a URL, its folder in the store."""
         return [Path(path) for path in self._native.cache_paths]
+
+    @property
+    def cache_urls(self) -> list[str | None]:
+        """Where each cache comes from, in ``cache_id`` order; None for a directory."""
+        return self._native.cache_urls
 
     @property
     def reader_config(self) -> ReaderConfig:
@@ -300,7 +305,9 @@ class CachedDataset(DrawStream):
             world_size: Number of ranks; given together with ``rank``.
             drop_uneven: See ``partition``.
             pad: See ``partition``.
-            **options: Further arguments of ``DataLoader``, such as ``persistent_workers``.
+            **options: Further arguments of ``DataLoader``, such as ``persistent_workers``. Workers
+                of a dataset with caches at URLs are started by ``forkserver`` where ``fork`` is
+                the default.
 
         Returns:
             A ``DataLoader``; ``len`` counts the batches of this rank, ``state_dict`` and

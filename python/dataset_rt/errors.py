@@ -18,6 +18,7 @@ __all__ = [
     "DatasetIOError",
     "InvalidConfigError",
     "InvalidMetadataError",
+    "RemoteReadError",
     "SourceProcessError",
     "StateMismatchError",
     "UnknownSampleError",
@@ -106,7 +107,7 @@ class InvalidMetadataError(
 
 class CorruptCacheError(
     DatasetError,
-    fields=("file", "cache_id", "sample_id", "shard", "byte_range", "expected", "found"),
+    fields=("file", "cache_id", "sample_id", "shard", "byte_range", "expected", "found", "url"),
 ):
     """A cache whose files are not what its writer published.
 
@@ -119,6 +120,8 @@ class CorruptCacheError(
         byte_range: First byte and end of the damaged part of ``file``.
         expected: What the cache says should be there.
         found: What is there.
+        url: The object that the bytes came from, if they came from object storage; ``byte_range``
+            is then the range that was asked for.
     """
 
     kind = "Corrupt"
@@ -129,6 +132,7 @@ class CorruptCacheError(
     byte_range: tuple[int, int] | None = None
     expected: str | None = None
     found: str | None = None
+    url: str | None = None
 
 
 class CacheVersionError(DatasetError, fields=("expected", "found")):
@@ -220,6 +224,23 @@ class DatasetIOError(
     kind = "Io"
     operation: str | None = None
     needed_bytes: int | None = None
+
+
+class RemoteReadError(DatasetError, OSError, fields=("url", "byte_range", "attempts", "cause")):
+    """An object store that did not give, or did not take, what was asked of it.
+
+    Attributes:
+        url: The object.
+        byte_range: First byte asked for and end; None for a whole object.
+        attempts: How often it was asked for.
+        cause: What kind of failure the last attempt was, and what was said.
+    """
+
+    kind = "Remote"
+    url: str | None = None
+    byte_range: tuple[int, int] | None = None
+    attempts: int | None = None
+    cause: str | None = None
 
 
 class _NotFoundError(DatasetIOError, FileNotFoundError):

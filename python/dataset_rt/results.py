@@ -21,6 +21,7 @@ __all__ = [
     "CacheSourcesDatasetError",
     "CacheSourcesDatasetResult",
     "CacheSourcesDatasetSuccess",
+    "CacheUpload",
     "CacheVerification",
     "CacheWriteError",
     "CacheWriteResult",
@@ -56,6 +57,25 @@ class CacheWriteSuccess:
 
         pairs = [("path", self.path), ("samples", f"{self.row_count:,}"), ("status", self.status)]
         return facts(self.source_name, [*pairs, ("created", self.created_at)])
+
+
+@dataclass(frozen=True)
+class CacheUpload:
+    """A cache that is whole at a URL.
+
+    Attributes:
+        url: Where it is, for ``cached_dataset``.
+        sent_files: Objects that were sent.
+        sent_bytes: Their bytes.
+        kept_files: Objects that were there already, whole.
+        kept_bytes: Their bytes.
+    """
+
+    url: str
+    sent_files: int
+    sent_bytes: int
+    kept_files: int
+    kept_bytes: int
 
 
 @dataclass(frozen=True)
@@ -313,6 +333,7 @@ for _class in (
     CacheDamage,
     CacheFileInfo,
     CacheInspection,
+    CacheUpload,
     CacheVerification,
     CacheWriteSuccess,
     CacheWriteError,

@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING, NoReturn, TypeVar
 
 from dataset_rt import _native
-from dataset_rt.config import DEFAULT_WRITER_CONFIG, ReaderConfig, WriterConfig
+from dataset_rt.config import DEFAULT_WRITER_CONFIG, ReaderConfig, StoreConfig, WriterConfig
 from dataset_rt.dataset import CachedDataset
 from dataset_rt.progress import notebook_sink
 from dataset_rt.results import (
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["DatasetRuntime"]
 
-_Config = TypeVar("_Config", WriterConfig, ReaderConfig)
+_Config = TypeVar("_Config", WriterConfig, ReaderConfig, StoreConfig)
 
 
 class DatasetRuntime:
@@ -88,7 +88,11 @@ class DatasetRuntime:
         return self._write(_source_list(sources), _text_path(path, "path"), config, reuse=False)
 
     def cached_dataset(
-        self, paths: Sequence[str | Path], *, reader_config: ReaderConfig
+        self,
+        paths: Sequence[str | Path],
+        *,
+        reader_config: ReaderConfig,
+        store_config: StoreConfig | None = None,
     ) -> CachedDataset:
         """Open finished caches as one dataset.
 
@@ -96,17 +100,21 @@ class DatasetRuntime:
         nothing is hashed unless ``reader_config.validate_cache`` asks for it.
 
         Args:
-            paths: Cache directories; the position in this list is the ``cache_id``. Their
-                metadata schemas must be equal.
+            paths: Cache directories, or URLs of caches (``s3://``, ``gs://``, ``az://``,
+                ``file://``); the position in this list is the ``cache_id``. Their metadata
+                schemas must be equal.
             reader_config: How to draw and read.
+            store_config: The local store through which caches at URLs are read.
 
         Returns:
             The dataset, with every sample once in its table and weight 1.0.
 
         Raises:
             TypeError: ``paths`` is a single path, or not a sequence of paths.
-            InvalidConfigError: ``paths`` is empty.
+            InvalidConfigError: ``paths`` is empty, or holds a URL and there is no store.
             CorruptCacheError: A cache is damaged.
+            RemoteReadError: A cache at a URL cannot be opened.
+            ImportError: A path is a URL, and obstore is not installed.
             CacheVersionError: A cache asks for another version of dataset_rt.
             InvalidMetadataError: Two caches have different schemas.
             DatasetIOError: A file cannot be read (also the fitting ``OSError``).
@@ -115,7 +123,9 @@ class DatasetRuntime:
             raise TypeError(f"paths wants a list of cache directories, not one path: {paths!r}")
         texts = [_text_path(path, f"paths[{i}]") for i, path in enumerate(paths)]
         config = _require(reader_config, ReaderConfig, "reader_config")
-        return CachedDataset(self._native.open_dataset(texts, config))
+        if store_config is not None:
+            _require(store_config, StoreConfig, "store_config")
+        return CachedDataset(self._native.open_dataset(texts, config, store_config))
 
     def from_cache_sources(
         self,

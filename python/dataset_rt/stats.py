@@ -20,6 +20,10 @@ class ReadStats:
         payload_bytes: Payload bytes of all these.
         checked_records: Records whose checksum was compared.
         corrupt_skips: Damaged draws left out with ``on_corrupt="skip"``.
+        fetch_requests: Requests made of object stores, repeated ones too; 0 where no path is
+            a URL, like the next two.
+        fetch_repeats: Those of them that repeated one that had failed.
+        fetched_bytes: Bytes that came from object stores.
         decode_seconds: Time spent decompressing, of all threads together.
         wait_seconds: Time that your thread waited for the runtime's threads.
     """
@@ -30,6 +34,9 @@ class ReadStats:
     payload_bytes: int
     checked_records: int
     corrupt_skips: int
+    fetch_requests: int
+    fetch_repeats: int
+    fetched_bytes: int
     decode_seconds: float
     wait_seconds: float
 
@@ -46,6 +53,7 @@ class ReadStats:
                 ("payload", size(self.payload_bytes)),
                 ("records checked", count(self.checked_records)),
                 ("damaged, skipped", count(self.corrupt_skips)),
+                ("fetched", f"{size(self.fetched_bytes)} in {count(self.fetch_requests)} requests"),
                 ("decoding", f"{self.decode_seconds:.3f} s of all threads"),
                 ("waiting", f"{self.wait_seconds:.3f} s"),
             ],

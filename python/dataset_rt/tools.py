@@ -1,4 +1,4 @@
-"""What is done with one cache beside reading it: ``verify``, ``inspect``, ``convert``.
+"""What is done with one cache beside reading it: ``verify``, ``inspect``, ``convert``, ``upload``.
 
 The rules are the core's; these functions describe the arguments.
 """
@@ -15,9 +15,14 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from dataset_rt.config import CompressionAlgo
-    from dataset_rt.results import CacheInspection, CacheVerification, CacheWriteSuccess
+    from dataset_rt.results import (
+        CacheInspection,
+        CacheUpload,
+        CacheVerification,
+        CacheWriteSuccess,
+    )
 
-__all__ = ["convert", "inspect", "verify"]
+__all__ = ["convert", "inspect", "upload", "verify"]
 
 
 def verify(
@@ -114,5 +119,54 @@ def convert(
     )
 
 
-for _function in (convert, inspect, verify):
+def upload(
+    path: str | Path,
+    url: str,
+    *,
+    attempts: int = 5,
+    request_timeout_seconds: float = 30.0,
+    num_workers: int = 4,
+    progress: Callable[[int, int], object] | None = None,
+) -> CacheUpload:
+    """Send a finished cache to object storage.
+
+    Data first, the manifest last: a cache at a URL can be opened when it is whole. Every object
+    is read back and compared. What is there already, whole, is not sent again, so an upload
+    that ended anywhere goes on where it was.
+
+    Args:
+        path: The cache directory, of format 1.
+        url: Where to: ``s3://``, ``gs://``, ``az://`` or ``file://``. Credentials are those that
+            obstore finds.
+        attempts: How often a request is made before its error is raised.
+        request_timeout_seconds: Longest time of one request.
+        num_workers: Objects sent at once.
+        progress: Called now and then with the bytes that arrived and the bytes to send.
+
+    Returns:
+        What was sent and what was there.
+
+    Raises:
+        RemoteReadError: The object store did not take something, or give it back.
+        CorruptCacheError: A file of the cache is not what its manifest says; there is no manifest
+            at the URL then, unless an earlier upload left one.
+        InvalidConfigError: An argument, or a cache of the original system: convert it first.
+        DatasetIOError: A file cannot be read.
+        ImportError: obstore is not installed.
+        KeyboardInterrupt: On Ctrl-C.
+    """
+    from dataset_rt.results import CacheUpload
+
+    sent = _native.upload(
+        os.fspath(path),
+        url,
+        attempts=attempts,
+        request_timeout_seconds=request_timeout_seconds,
+        num_workers=num_workers,
+        progress=progress,
+    )
+    return CacheUpload(**sent)
+
+
+for _function in (convert, inspect, upload, verify):
     _function.__module__ = "dataset_rt.api"  # where code finds them

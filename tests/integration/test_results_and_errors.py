@@ -32,6 +32,9 @@ ERRORS = [
     drt.CacheExistsError(SENTENCE, path="/c"),
     drt.StateMismatchError(SENTENCE, field="seed", expected="1", found="2"),
     drt.SourceProcessError(SENTENCE, exit_code=1, signal="SIGKILL", timeout_seconds=0.5),
+    drt.RemoteReadError(
+        SENTENCE, url="s3://b/c/index.bin", byte_range=(5, 9), attempts=5, cause="failed: 503"
+    ),
     drt.UnknownSampleError(SENTENCE, cache_id=1, sample_id=2),
     drt.DatasetIOError(
         SENTENCE, errno=errno.ENOSPC, filename="/c/x", operation="write", needed_bytes=9
@@ -55,6 +58,7 @@ def test_errors_are_also_the_builtin_classes() -> None:
     assert issubclass(drt.InvalidMetadataError, ValueError)
     assert issubclass(drt.UnknownSampleError, LookupError)
     assert issubclass(drt.DatasetIOError, OSError)
+    assert issubclass(drt.RemoteReadError, OSError)
     assert isinstance(io_error("x", errno=errno.ENOENT), FileNotFoundError)
     assert isinstance(io_error("x", errno=errno.EACCES), PermissionError)
     assert isinstance(io_error("x", errno=errno.EEXIST), FileExistsError)

@@ -90,6 +90,18 @@ def prepare(runtime: drt.DatasetRuntime) -> drt.CachedDataset:
     return outcome.dataset
 
 
+def from_afar(runtime: drt.DatasetRuntime, path: str) -> drt.CachedDataset:
+    sent = drt.upload(path, "s3://bucket/cache", progress=lambda done, total: print(done / total))
+    assert_type(sent, drt.CacheUpload)
+    store = drt.StoreConfig(path="store", limit_bytes=2**30)
+    dataset = runtime.cached_dataset(
+        [sent.url], reader_config=drt.ReaderConfig(seed=1), store_config=store
+    )
+    assert_type(dataset.cache_urls, list[str | None])
+    assert_type(dataset.stats().fetched_bytes, int)
+    return dataset
+
+
 def look_after(path: str) -> None:
     report = drt.verify(path, num_workers=2, progress=lambda done, total: print(done / total))
     assert_type(report, drt.CacheVerification)

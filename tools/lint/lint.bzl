@@ -6,7 +6,8 @@ load("@rules_python//python:defs.bzl", "py_test")
 _MAY_REACH = {
     "format": [],
     "pool": [],
-    "reader": ["format", "pool", "sampler", "storage"],
+    "reader": ["format", "pool", "replica", "sampler", "storage"],
+    "replica": ["format", "pool", "storage"],
     "sampler": ["format"],
     "storage": ["format", "pool"],
 }

@@ -23,7 +23,7 @@ from dataset_rt.integrations.torch_units import (
     WindowBatchSampler,
     WindowReader,
 )
-from dataset_rt.integrations.torch_workers import auto_workers
+from dataset_rt.integrations.torch_workers import auto_workers, start_method
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -167,6 +167,8 @@ def make_dataloader(
         before_claim=partial(compare_ranks, dataset) if found else lambda: None,
         split={"index": index, "count": count, "drop_uneven": drop_uneven, "pad": pad},
     )
+    if workers > 0 and any(dataset.cache_urls):
+        options = {"multiprocessing_context": start_method(), **options}
     is_whole = transform is None and collate_fn is None
     read = WholeBatch(transform_batch, with_seed) if is_whole else EachSample(transform, with_seed)
     collate = None if is_whole else collate_fn or default_collate

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from torch.utils.data import Dataset, Sampler
+from torch.utils.data import Dataset, Sampler, get_worker_info
 
 from dataset_rt import _native
 from dataset_rt.errors import DatasetError
@@ -98,7 +98,10 @@ class WindowReader(Dataset[Any]):
     def __getitems__(self, unit: Unit) -> Any:
         window, start, stop, slot = unit
         try:
-            made = self._read(self._window(window), start, stop)
+            opened = self._window(window)
+            if opened.fetches:
+                opened.expect_units(start, stop - start, _readers() * (stop - start))
+            made = self._read(opened, start, stop)
         except DatasetError as error:
             made = Failure(error)
         return made if slot is None or self.slots is None else self.slots.filled(slot, made)
@@ -109,6 +112,12 @@ class WindowReader(Dataset[Any]):
         if self._open is None or self._open[0] != window:
             self._open = window, _native.Runtime(1).open_window(window)
         return self._open[1]
+
+
+def _readers() -> int:
+    """How many processes read units in turn."""
+    worker = get_worker_info()
+    return 1 if worker is None else worker.num_workers
 
 
 @dataclass

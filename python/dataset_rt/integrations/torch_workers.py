@@ -1,14 +1,15 @@
-"""How many loader processes ``num_workers="auto"`` means on this machine.
+"""How many loader processes ``num_workers="auto"`` means on this machine, and how they start.
 
-Sizes processes only: the order of draws is the same for any number of them.
+Sizes and starts processes only: the order of draws is the same for any number of them.
 """
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 from pathlib import Path
 
-__all__ = ["auto_workers", "cpu_quota"]
+__all__ = ["auto_workers", "cpu_quota", "start_method"]
 
 _MOST_WORKERS = 16
 """Copying bytes saturates memory well before this; more processes only cost start-up."""
@@ -30,6 +31,19 @@ def auto_workers() -> int:
     ranks = os.environ.get("LOCAL_WORLD_SIZE", "")
     processors /= int(ranks) if ranks.isdecimal() and int(ranks) else 1
     return max(0, min(int(processors) - 1, _MOST_WORKERS))
+
+
+def start_method() -> str:
+    """Choose how processes are started that fetch from object storage: never by fork.
+
+    Returns:
+        The method in use, or ``"forkserver"`` in the place of ``"fork"``: the threads of the
+        library that fetches are not there in a forked process.
+    """
+    # Asking for the default itself would fix it for the whole process.
+    chosen = multiprocessing.get_start_method(allow_none=True)
+    method = chosen or multiprocessing.get_all_start_methods()[0]
+    return "forkserver" if method == "fork" else method
 
 
 def cpu_quota(root: Path, membership: Path) -> float | None:

@@ -63,7 +63,7 @@ impl WorkerPool {
     /// # Errors
     /// [`PoolError::ThreadsUnavailable`] or [`PoolError::TooManyForks`] when a forked child could not start threads;
     /// the job was then not queued.
-    pub(crate) fn spawn(&self, job: impl FnOnce() + Send + 'static) -> Result<(), PoolError> {
+    pub fn spawn(&self, job: impl FnOnce() + Send + 'static) -> Result<(), PoolError> {
         self.threads()?.spawn_fifo(job);
         Ok(())
     }

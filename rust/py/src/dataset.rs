@@ -86,6 +86,11 @@ impl Dataset {
     }
 
     #[getter]
+    fn cache_urls(&self) -> Vec<Option<String>> {
+        self.core.cache_urls()
+    }
+
+    #[getter]
     fn reader_config<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyDict>, CoreError> {
         Ok(reader_fields(py, self.core.snapshot().options())?)
     }
@@ -178,6 +183,9 @@ impl Dataset {
         fields.set_item("payload_bytes", stats.payload_bytes)?;
         fields.set_item("checked_records", stats.checked_records)?;
         fields.set_item("corrupt_skips", stats.corrupt_skips)?;
+        fields.set_item("fetch_requests", stats.fetch_requests)?;
+        fields.set_item("fetch_repeats", stats.fetch_repeats)?;
+        fields.set_item("fetched_bytes", stats.fetched_bytes)?;
         fields.set_item("decode_seconds", stats.decode_time.as_secs_f64())?;
         fields.set_item("wait_seconds", stats.wait_time.as_secs_f64())?;
         Ok(fields)

@@ -6,6 +6,7 @@
 use dataset_rt_format::{ErrorFacts, ErrorKind, FormatError};
 use dataset_rt_pool::PoolError;
 use dataset_rt_reader::{ReaderError, Undelivered};
+use dataset_rt_replica::ReplicaError;
 use dataset_rt_sampler::SamplerError;
 use dataset_rt_storage::StorageError;
 use pyo3::exceptions::PyMemoryError;
@@ -83,7 +84,13 @@ macro_rules! core_errors {
     )*};
 }
 
-core_errors!(FormatError, StorageError, SamplerError, ReaderError);
+core_errors!(
+    FormatError,
+    StorageError,
+    SamplerError,
+    ReplicaError,
+    ReaderError
+);
 
 impl From<Undelivered<PyErr>> for CoreError {
     fn from(error: Undelivered<PyErr>) -> Self {
@@ -196,6 +203,7 @@ fn keywords<'py>(
             fields.set_item("sample_id", facts.sample_id)?;
             fields.set_item("shard", facts.shard)?;
             fields.set_item("byte_range", facts.byte_range)?;
+            fields.set_item("url", facts.url.as_deref())?;
             "CorruptCacheError"
         }
         ErrorKind::UnsupportedVersion => {
@@ -210,6 +218,13 @@ fn keywords<'py>(
             fields.set_item("cache_id", facts.cache_id)?;
             fields.set_item("sample_id", facts.sample_id)?;
             "UnknownSampleError"
+        }
+        ErrorKind::Remote => {
+            fields.set_item("url", facts.url.as_deref())?;
+            fields.set_item("byte_range", facts.byte_range)?;
+            fields.set_item("attempts", facts.attempts)?;
+            fields.set_item("cause", facts.found.as_deref())?;
+            "RemoteReadError"
         }
         ErrorKind::Io => {
             fields.set_item("errno", facts.errno)?;

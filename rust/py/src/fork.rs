@@ -8,6 +8,8 @@ use dataset_rt_storage::durable::fork::{after_fork_in_child, after_fork_in_paren
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
+use crate::objects::forget_threads;
+
 #[pyfunction]
 fn prepare_fork() {
     before_fork();
@@ -21,6 +23,7 @@ fn parent_forked() {
 #[pyfunction]
 fn child_forked() {
     after_fork_in_child();
+    forget_threads();
     note_forked_child();
 }
 

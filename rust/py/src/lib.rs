@@ -11,6 +11,7 @@ mod dataset;
 mod error;
 mod fork;
 mod iterator;
+mod objects;
 mod processes;
 mod profile;
 mod progress;
@@ -44,6 +45,8 @@ mod _native {
     use crate::dataset::Dataset;
     #[pymodule_export]
     use crate::iterator::SampleIterator;
+    #[pymodule_export]
+    use crate::objects::{check_store_config, end_requests, upload};
     #[pymodule_export]
     use crate::processes::{WriteProgress, sweep_temporaries, write_profile};
     #[pymodule_export]

@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use dataset_rt_pool::WorkerPool;
 use dataset_rt_reader::{
-    CacheSet, ClaimedWindow, Dataset as CoreDataset, Snapshot, check_schema, open_cache, open_dump,
-    open_shared,
+    CacheSet, ClaimedWindow, Dataset as CoreDataset, Snapshot, StoreAccess, check_schema,
+    open_cache, open_dump, open_places, open_shared,
 };
 use dataset_rt_storage::load::LoadedCache;
 use pyo3::prelude::*;
@@ -17,6 +17,7 @@ use crate::convert::config::{WriterSettings, reader_options};
 use crate::convert::integer::whole_number;
 use crate::dataset::Dataset;
 use crate::error::CoreError;
+use crate::objects::{Library, place_of, store_options};
 use crate::progress::Progress;
 use crate::report::Report;
 use crate::results;
@@ -142,20 +143,31 @@ impl Runtime {
             .collect()
     }
 
+    #[pyo3(signature = (paths, config, store = None))]
     fn open_dataset(
         &self,
         py: Python<'_>,
         paths: Vec<PathBuf>,
         config: &Bound<'_, PyAny>,
+        store: Option<&Bound<'_, PyAny>>,
     ) -> Result<Dataset, CoreError> {
-        let options = reader_options(config)?;
-        let paths = paths
-            .iter()
-            .map(std::path::absolute)
+        let mut options = reader_options(config)?;
+        let places = paths
+            .into_iter()
+            .map(place_of)
             .collect::<Result<Vec<_>, _>>()?;
+        let access = store
+            .map(|store| -> Result<_, CoreError> {
+                Ok(StoreAccess {
+                    options: store_options(store)?,
+                    connect: &Library,
+                })
+            })
+            .transpose()?;
         let signals = Signals::default();
         let check = signals.check();
-        let opened = py.detach(|| CacheSet::open(&paths, &options, &self.pool, &check));
+        let opened =
+            py.detach(|| open_places(&places, &mut options, access.as_ref(), &self.pool, &check));
         let caches = opened.map_err(|error| signals.read_failure(py, error))?;
         Ok(Dataset::new(CoreDataset::new(
             caches,
@@ -211,7 +223,9 @@ impl Runtime {
     fn open_dump(&self, py: Python<'_>, file: PathBuf) -> Result<Dataset, CoreError> {
         let file = std::path::absolute(file)?;
         let pool = Arc::clone(&self.pool);
-        Ok(Dataset::new(py.detach(|| open_dump(&file, Some(pool)))?))
+        Ok(Dataset::new(
+            py.detach(|| open_dump(&file, Some(pool), &Library))?,
+        ))
     }
 
     fn open_window(&self, py: Python<'_>, handle: &str) -> Result<Window, CoreError> {
@@ -221,7 +235,7 @@ impl Runtime {
                 match &*opened {
                     Some((known, snapshot)) if known == path => Ok(Arc::clone(snapshot)),
                     _ => {
-                        let snapshot = open_shared(path, &self.pool)?;
+                        let snapshot = open_shared(path, &self.pool, &Library)?;
                         *opened = Some((path.to_owned(), Arc::clone(&snapshot)));
                         Ok(snapshot)
                     }

@@ -140,8 +140,8 @@ fn compression_named(name: &str) -> Result<Compression, CoreError> {
 }
 
 /// Signals of a long call, and the callback that is told how far it is.
-struct Watch {
-    signals: Signals,
+pub(crate) struct Watch {
+    pub(crate) signals: Signals,
     told: Option<(Arc<Report>, Counts)>,
 }
 
@@ -149,7 +149,7 @@ struct Watch {
 type Counts = Arc<dyn Fn() -> (u64, u64) + Send + Sync>;
 
 impl Watch {
-    fn new(
+    pub(crate) fn new(
         callback: Option<Py<PyAny>>,
         counts: impl Fn() -> (u64, u64) + Send + Sync + 'static,
     ) -> Self {
@@ -165,7 +165,7 @@ impl Watch {
         Self { signals, told }
     }
 
-    fn finish(&self, py: Python<'_>) -> PyResult<()> {
+    pub(crate) fn finish(&self, py: Python<'_>) -> PyResult<()> {
         let Some((report, counts)) = &self.told else {
             return Ok(());
         };
@@ -173,7 +173,7 @@ impl Watch {
         report.tell(py, done, total, true)
     }
 
-    fn failure(&self, py: Python<'_>, error: StorageError) -> CoreError {
+    pub(crate) fn failure(&self, py: Python<'_>, error: StorageError) -> CoreError {
         match self.signals.failure(py, error) {
             Failure::Value(error) | Failure::Raise(error) => error.into(),
         }

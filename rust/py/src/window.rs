@@ -2,9 +2,9 @@
 //!
 //! Owns reads by index within a window. Must not have a cursor. Invariant: a window opened from a text reads what the one that was shared would read.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, TryLockError};
 
-use dataset_rt_reader::ClaimedWindow;
+use dataset_rt_reader::{ClaimedWindow, ComingUnits};
 use dataset_rt_sampler::Tail;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -19,11 +19,12 @@ use crate::sample::SampleFactory;
 
 /// A claimed window as a frozen view: draws by their index in it, from any process.
 #[pyclass(frozen, module = "dataset_rt._native")]
-pub(crate) struct Window(ClaimedWindow);
+pub(crate) struct Window(ClaimedWindow, Mutex<Option<ComingUnits>>);
 
 impl Window {
     pub(crate) fn new(window: ClaimedWindow) -> Self {
-        Self(window)
+        let coming = ComingUnits::of(&window);
+        Self(window, Mutex::new(coming))
     }
 
     /// Part `index` of `count` of a window.
@@ -34,11 +35,8 @@ impl Window {
         drop_uneven: bool,
         pad: bool,
     ) -> Result<Self, CoreError> {
-        Ok(Self(window.part(
-            index,
-            count,
-            Tail::of_switches(drop_uneven, pad)?,
-        )?))
+        let tail = Tail::of_switches(drop_uneven, pad)?;
+        Ok(Self::new(window.part(index, count, tail)?))
     }
 
     /// Calls `take` with each sample of the draws `start..stop` and its position.
@@ -103,6 +101,24 @@ impl Window {
         read_batch(py, &mut draws, &Arc::new(factory))
     }
 
+    #[getter]
+    fn fetches(&self) -> bool {
+        self.0.snapshot().caches().store().is_some()
+    }
+
+    fn expect_units(&self, start: u64, span: u64, stride: u64) -> Result<(), CoreError> {
+        let mut coming = match self.1.try_lock() {
+            Ok(coming) => coming,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            // Another thread announces, here or in the process this one was forked from.
+            Err(TryLockError::WouldBlock) => return Ok(()),
+        };
+        match &mut *coming {
+            Some(coming) => Ok(coming.advance(start, span, stride)?),
+            None => Ok(()),
+        }
+    }
+
     fn payload_bytes(&self, start: u64, stop: u64) -> Result<usize, CoreError> {
         Ok(self.0.iterate_whole(start, stop)?.expected_bytes()?)
     }
@@ -118,11 +134,11 @@ impl Window {
     }
 
     fn following(&self, windows: u64) -> Result<Self, CoreError> {
-        Ok(Self(self.0.following(windows)?))
+        Ok(Self::new(self.0.following(windows)?))
     }
 
     fn resumed(&self, state: &Bound<'_, PyDict>) -> Result<Self, CoreError> {
-        Ok(Self(self.0.resumed(&state_from_dict(state)?)?))
+        Ok(Self::new(self.0.resumed(&state_from_dict(state)?)?))
     }
 
     #[pyo3(signature = (delivered))]

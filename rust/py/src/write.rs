@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use dataset_rt_format::RowIndex;
 use dataset_rt_pool::WorkerPool;
 use dataset_rt_reader::ReaderError;
+use dataset_rt_replica::ReplicaError;
 use dataset_rt_storage::durable::Disk;
 use dataset_rt_storage::{
     Begin, CacheWriter, Endings, FinishedCache, InterruptCheck, Pushed, StorageError, WriteOptions,
@@ -138,6 +139,11 @@ impl Signals {
             } => match self.failure(py, stopped) {
                 Failure::Value(error) | Failure::Raise(error) => error.into(),
             },
+            ReaderError::Replica { ref source, .. }
+                if matches!(**source, ReplicaError::Storage(StorageError::Cancelled)) =>
+            {
+                self.read_failure(py, StorageError::Cancelled.into())
+            }
             error => error.into(),
         }
     }

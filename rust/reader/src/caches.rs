@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use dataset_rt_format::{CacheId, Compression, Digest128, FileHasher, MetadataSchema};
 use dataset_rt_pool::WorkerPool;
+use dataset_rt_replica::Store;
 use dataset_rt_sampler::Identity;
 use dataset_rt_storage::durable::Disk;
 use dataset_rt_storage::load::{LoadedCache, OpenOptions};
@@ -26,6 +27,8 @@ pub struct CacheSet {
     digest: Digest128,
     may_hold_compressed: bool,
     counters: Arc<ReadCounters>,
+    /// Of caches that come from URLs.
+    store: Option<Arc<Store>>,
 }
 
 impl CacheSet {
@@ -59,6 +62,7 @@ impl CacheSet {
             digest: hasher.seal().digest,
             may_hold_compressed,
             counters: Arc::default(),
+            store: None,
             caches,
         })
     }
@@ -118,6 +122,20 @@ impl CacheSet {
     /// Whether a cache was written with compression; otherwise no index has to be asked.
     pub(crate) fn may_hold_compressed(&self) -> bool {
         self.may_hold_compressed
+    }
+
+    /// The same set, the caches of which come from URLs as far as the store says.
+    #[must_use]
+    pub(crate) fn backed_by(mut self, store: Arc<Store>) -> Self {
+        self.store = Some(store);
+        self
+    }
+
+    /// The store of caches that come from URLs; `None` where all are on the disk.
+    #[must_use]
+    #[inline]
+    pub fn store(&self) -> Option<&Arc<Store>> {
+        self.store.as_ref()
     }
 
     /// Counts of what is read through this set.

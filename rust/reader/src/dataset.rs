@@ -77,6 +77,15 @@ impl Dataset {
         self.snapshot().caches().paths()
     }
 
+    /// Where each cache comes from, in `cache_id` order; `None` for a directory.
+    #[must_use]
+    pub fn cache_urls(&self) -> Vec<Option<String>> {
+        let snapshot = self.snapshot();
+        let store = snapshot.caches().store();
+        let url = |cache| Some(store?.replica(cache)?.url().to_owned());
+        snapshot.caches().iter().map(|(id, _)| url(id)).collect()
+    }
+
     /// Snapshot and cursor at one moment.
     pub(crate) fn current(&self) -> (Arc<Snapshot>, Cursor) {
         let current = self.lock();
@@ -269,7 +278,15 @@ impl Dataset {
     /// What was read since the dataset was opened, by its iterators and views too.
     #[must_use]
     pub fn stats(&self) -> ReadStats {
-        self.snapshot().caches().counters().stats()
+        let snapshot = self.snapshot();
+        let mut stats = snapshot.caches().counters().stats();
+        if let Some(store) = snapshot.caches().store() {
+            let fetched = store.stats();
+            stats.fetch_requests = fetched.requests;
+            stats.fetch_repeats = fetched.repeats;
+            stats.fetched_bytes = fetched.bytes;
+        }
+        stats
     }
 
     fn lock(&self) -> MutexGuard<'_, Current> {

@@ -10,6 +10,7 @@ use dataset_rt_format::ErrorKind;
 use dataset_rt_pool::PoolError;
 use dataset_rt_sampler::{StreamState, WindowProgress};
 
+use crate::coming::Coming;
 use crate::config::OnCorrupt;
 use crate::error::ReaderError;
 use crate::fetch::{PayloadSink, Undelivered, fetch};
@@ -20,9 +21,11 @@ use crate::stats::Tally;
 use crate::window::ClaimedWindow;
 
 mod blocks;
+mod fetching;
 mod look_ahead;
 
 use blocks::PLAN_DRAWS;
+use fetching::is_gone;
 pub(crate) use look_ahead::Mark;
 
 /// Draws of an iterator's first block. Each draw of a block may touch, and check, an index block that nobody looked at yet: the first sample must not wait for
@@ -82,6 +85,8 @@ pub struct SampleIterator {
     stop: u64,
     planner: Planner,
     prefetch: Prefetch,
+    /// What is fetched ahead, where caches come from URLs.
+    coming: Option<Box<Coming>>,
     lengths: LengthWatch,
     /// Of index and metadata files alone.
     index_lengths: LengthWatch,
@@ -114,6 +119,7 @@ impl SampleIterator {
             stop,
             planner: Planner::new(snapshot),
             prefetch: Prefetch::new(snapshot, window.pool()),
+            coming: Coming::of(&window, start),
             lengths: LengthWatch::default(),
             index_lengths: LengthWatch::default(),
             segments: VecDeque::new(),
@@ -308,6 +314,15 @@ impl SampleIterator {
                 },
                 Reading::Failed(error) => Err(Undelivered::Read(error.clone().into())),
             };
+            if let Err(Undelivered::Read(error)) = &outcome
+                && matches!(segment.reading, Reading::Inline)
+                && is_gone(self.coming.as_deref(), &draw, error)
+            {
+                return match self.read_next_on_pool() {
+                    Ok(()) => None,
+                    Err(error) => Some(Err(Undelivered::Read(error.into()))),
+                };
+            }
             segment.next += 1;
             self.progress.advance(1);
             self.tally.decode(decode_time);

@@ -4,10 +4,12 @@
 //! belongs to, beside what storage found.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use arrow_schema::ArrowError;
 use dataset_rt_format::{CacheId, ErrorFacts, ErrorKind, FormatError, SampleId};
 use dataset_rt_pool::PoolError;
+use dataset_rt_replica::ReplicaError;
 use dataset_rt_sampler::SamplerError;
 use dataset_rt_storage::StorageError;
 
@@ -22,6 +24,14 @@ pub enum ReaderError {
         cache: CacheId,
         /// What storage found.
         source: StorageError,
+    },
+    /// A cache at a URL could not be opened, or its records not be fetched.
+    #[error("{source}")]
+    Replica {
+        /// Position of the cache in the dataset, where it is one cache's error.
+        cache: Option<CacheId>,
+        /// What was found.
+        source: Arc<ReplicaError>,
     },
     /// A file beside the caches could not be read or written.
     #[error(transparent)]
@@ -109,6 +119,14 @@ impl ReaderError {
         }
     }
 
+    /// What a store, or the replica of a cache in it, answered.
+    pub(crate) fn of_store(cache: Option<CacheId>, source: impl Into<Arc<ReplicaError>>) -> Self {
+        Self::Replica {
+            cache,
+            source: source.into(),
+        }
+    }
+
     pub(crate) fn table(source: ArrowError) -> Self {
         Self::Table { source }
     }
@@ -118,6 +136,7 @@ impl ReaderError {
     pub fn kind(&self) -> ErrorKind {
         match self {
             Self::Cache { source, .. } | Self::Storage(source) => source.kind(),
+            Self::Replica { source, .. } => source.kind(),
             Self::Sampler(error) => error.kind(),
             Self::Pool(error) => StorageError::from(error.clone()).kind(),
             Self::Snapshot { finding, .. } => finding.kind(),
@@ -139,6 +158,10 @@ impl ReaderError {
             Self::Cache { cache, source } => {
                 facts = source.facts();
                 facts.cache_id = Some(cache.get());
+            }
+            Self::Replica { cache, source } => {
+                facts = source.facts();
+                facts.cache_id = cache.map(CacheId::get);
             }
             Self::Storage(source) => facts = source.facts(),
             Self::Sampler(error) => facts = error.facts(),

@@ -3,6 +3,7 @@
 //! Owns the order copy, then check, so that what is checked is what is handed out, and decoding where a record is compressed. Must not decide in which thread it
 //! runs. Invariant: payload bytes are copied once, into memory that nobody else can change, and never handed out unchecked unless checks are off.
 
+use std::borrow::Cow;
 use std::time::{Duration, Instant};
 
 use dataset_rt_format::{Codec, IndexRow};
@@ -102,18 +103,19 @@ pub(crate) fn fetch<S: PayloadSink>(
             return Ok(payload);
         }
     }
-    fetch_unusual(cache, draw, verifies, sink, decode_time)
+    fetch_unusual(caches, draw, verifies, sink, decode_time)
 }
 
 /// The same for a record that is not mapped, compressed, damaged, or in an index block that nobody looked at yet.
 #[inline(never)]
 fn fetch_unusual<S: PayloadSink>(
-    cache: &LoadedCache,
+    caches: &CacheSet,
     draw: &PlannedDraw,
     verifies: bool,
     sink: &mut S,
     decode_time: &mut Duration,
 ) -> Result<S::Payload, Undelivered<S::Error>> {
+    let cache = cache_of(caches, draw)?;
     let in_cache = |source| ReaderError::Cache {
         cache: draw.cache,
         source,
@@ -122,6 +124,11 @@ fn fetch_unusual<S: PayloadSink>(
     let stored = cache.record_bytes(draw.sample, &row).map_err(in_cache)?;
     if row.codec == Codec::Lz4 {
         let begun = Instant::now();
+        // What was checked has to be what is decoded, also where a store may take bytes away in between.
+        let stored = match caches.store() {
+            Some(_) => Cow::Owned(stored.into_owned()),
+            None => stored,
+        };
         let payload = decode(cache, draw, &row, &stored, verifies)?;
         *decode_time += begun.elapsed();
         return sink.copy(&payload).map_err(Undelivered::Sink);

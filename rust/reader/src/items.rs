@@ -126,7 +126,9 @@ impl<S: ItemSink> ItemReader<'_, S> {
         let caches = self.snapshot.caches();
         let verifies = self.snapshot.options().verifies_records;
         let before = payloads.len();
-        if self.watch.place(self.snapshot, block) != Place::Inline {
+        let on_pool =
+            caches.store().is_some() || self.watch.place(self.snapshot, block) != Place::Inline;
+        if on_pool {
             let mut fetched = self.fetch_on_pool(block)?;
             self.stats.decode_time += fetched.take_decode_time();
             for number in 0..block.len() {

@@ -25,6 +25,13 @@ pub struct PlannedDraw {
     pub sample: SampleId,
 }
 
+impl PlannedDraw {
+    /// Its record.
+    pub(crate) fn record(&self) -> (CacheId, SampleId) {
+        (self.cache, self.sample)
+    }
+}
+
 /// Plans the draws of one consumer, block by block.
 #[derive(Debug)]
 pub(crate) struct Planner {

@@ -11,6 +11,7 @@ use std::time::Duration;
 use dataset_rt_pool::{CancelToken, OrderedWindow, PoolError, WorkerPool};
 use dataset_rt_storage::load::{LoadedCache, RecordPlace};
 
+use crate::arrivals::Arrivals;
 use crate::caches::CacheSet;
 use crate::error::ReaderError;
 use crate::fetch::{Undelivered, VecSink, cache_of, fetch};
@@ -145,12 +146,12 @@ impl Prefetch {
             will_need(&self.caches, draws);
         }
         let (caches, draws, verifies) = (Arc::clone(&self.caches), draws.to_vec(), self.verifies);
-        let is_mapped = self.is_mapped;
+        let (is_mapped, cancel) = (self.is_mapped, self.jobs.cancel_token().clone());
         self.jobs.submit(move || {
             if !is_mapped {
                 will_need(&caches, &draws);
             }
-            fetch_block(&caches, &draws, is_cold, verifies)
+            fetch_block(&caches, &draws, is_cold, verifies, &cancel)
         })
     }
 
@@ -195,27 +196,37 @@ fn fetch_block(
     draws: &[PlannedDraw],
     is_cold: bool,
     verifies: bool,
+    cancel: &CancelToken,
 ) -> FetchedBlock {
     let mut block = FetchedBlock {
         payloads: Vec::with_capacity(draws.len()),
         decode_time: Duration::ZERO,
     };
     let mut lengths = LengthWatch::default();
+    let mut awaited = caches
+        .store()
+        .map(|store| Arrivals::of(store, draws, cancel));
     for (number, draw) in draws.iter().enumerate() {
         let coming = draws.get(number..).unwrap_or_default();
-        let payload = match lengths.look(caches, coming, draw) {
-            Ok(()) => {
-                if is_cold {
-                    read_metadata(caches, draw);
+        let mut read = || {
+            let payload = match lengths.look(caches, coming, draw) {
+                Ok(()) => {
+                    if is_cold {
+                        read_metadata(caches, draw);
+                    }
+                    let decode_time = &mut block.decode_time;
+                    fetch(caches, draw, None, verifies, &mut VecSink, decode_time)
                 }
-                let decode_time = &mut block.decode_time;
-                fetch(caches, draw, None, verifies, &mut VecSink, decode_time)
-            }
-            Err(error) => Err(Undelivered::Read(error)),
+                Err(error) => Err(Undelivered::Read(error)),
+            };
+            payload.map_err(|error| match error {
+                Undelivered::Read(error) | Undelivered::Sink(error) => error,
+            })
         };
-        let payload = payload.map_err(|error| match error {
-            Undelivered::Read(error) | Undelivered::Sink(error) => error,
-        });
+        let payload = match &mut awaited {
+            None => read(),
+            Some(arrivals) => arrivals.read(number, draw, read),
+        };
         block.payloads.push(payload);
     }
     block

@@ -22,6 +22,12 @@ pub struct ReadStats {
     pub checked_records: u64,
     /// Damaged draws that were left out.
     pub corrupt_skips: u64,
+    /// Requests made of object stores, repeated ones too.
+    pub fetch_requests: u64,
+    /// Those of them that repeated one that had failed.
+    pub fetch_repeats: u64,
+    /// Bytes that came from object stores.
+    pub fetched_bytes: u64,
     /// Time spent decoding, of all threads together.
     pub decode_time: Duration,
     /// Time that consumers waited for the pool.
@@ -94,6 +100,9 @@ impl Counts {
             payload_bytes: value(&self.payload_bytes),
             checked_records: value(&self.checked_records),
             corrupt_skips: value(&self.corrupt_skips),
+            fetch_requests: 0,
+            fetch_repeats: 0,
+            fetched_bytes: 0,
             decode_time: Duration::from_nanos(value(&self.decode_ns)),
             wait_time: Duration::from_nanos(value(&self.wait_ns)),
         }

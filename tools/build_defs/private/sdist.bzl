@@ -5,7 +5,7 @@ load("@cargo_facts//:facts.bzl", "VERSION")
 _FILES = ["Cargo.lock", "Cargo.toml", "LICENSE", "README.md", "THIRD_PARTY_LICENSES.txt", "pyproject.toml"]
 
 # Of these folders everything but what Bazel alone reads.
-_FOLDERS = ["python/", "rust/format/", "rust/pool/", "rust/py/", "rust/reader/", "rust/sampler/", "rust/storage/"]
+_FOLDERS = ["python/", "rust/format/", "rust/pool/", "rust/py/", "rust/reader/", "rust/replica/", "rust/sampler/", "rust/storage/"]
 
 # Where the links of @source_tree stand.
 _TREE = "/tree/"

@@ -38,6 +38,10 @@ pub struct ErrorFacts {
     pub expected: Option<String>,
     /// What was there instead.
     pub found: Option<String>,
+    /// The object of an object store.
+    pub url: Option<String>,
+    /// How often it was asked for.
+    pub attempts: Option<u32>,
     /// How many rows break the rule.
     pub count: Option<u64>,
     /// The first of them.

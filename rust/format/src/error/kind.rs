@@ -23,6 +23,8 @@ pub enum ErrorKind {
     UnsupportedVersion,
     /// The operating system refused an operation.
     Io,
+    /// An object store did not give what was asked of it.
+    Remote,
     /// There is not as much memory as was asked for.
     OutOfMemory,
     /// The operation was cancelled.

@@ -8,8 +8,8 @@ use serde_json::Value;
 
 use super::encode::{SNAPSHOT_FORMAT, SNAPSHOT_VERSION};
 use super::model::{
-    RowSampleWidth, SnapshotCache, SnapshotHandle, SnapshotOptions, SnapshotPart, SnapshotTail,
-    TABLE_FILE, TABLES_FILE,
+    RowSampleWidth, SnapshotCache, SnapshotHandle, SnapshotOptions, SnapshotPart, SnapshotStore,
+    SnapshotTail, TABLE_FILE, TABLES_FILE,
 };
 use crate::checksum::{Digest128, FileSeal};
 use crate::error::{FormatError, Region, Site};
@@ -30,6 +30,7 @@ struct HandleText {
     writer_version: String,
     caches: Vec<Object<CacheText>>,
     options: Object<OptionsText>,
+    store: Option<Object<StoreText>>,
     num_workers: u64,
     rows: u64,
     samples: u64,
@@ -48,6 +49,18 @@ struct HandleText {
 struct CacheText {
     path: String,
     content_digest: String,
+    url: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct StoreText {
+    path: String,
+    limit_bytes: Option<u64>,
+    look_ahead_bytes: u64,
+    max_requests: u64,
+    attempts: u32,
+    retry_wait_ms: u64,
+    request_timeout_ms: u64,
 }
 
 #[derive(Deserialize)]
@@ -97,10 +110,12 @@ pub fn decode_handle(text: &[u8]) -> Result<SnapshotHandle, FormatError> {
                 Ok(SnapshotCache {
                     path: cache.path,
                     content_digest,
+                    url: cache.url,
                 })
             })
             .collect::<Result<_, FormatError>>()?,
         options: decode_options(&parts.options.0)?,
+        store: parts.store.map(|Object(store)| decode_store(store)),
         num_workers: parts.num_workers,
         rows: parts.rows,
         samples: parts.samples,
@@ -170,6 +185,18 @@ fn decode_options(parts: &OptionsText) -> Result<SnapshotOptions, FormatError> {
         },
         mapped: parts.mapped,
     })
+}
+
+fn decode_store(parts: StoreText) -> SnapshotStore {
+    SnapshotStore {
+        path: parts.path,
+        limit_bytes: parts.limit_bytes,
+        look_ahead_bytes: parts.look_ahead_bytes,
+        max_requests: parts.max_requests,
+        attempts: parts.attempts,
+        retry_wait_ms: parts.retry_wait_ms,
+        request_timeout_ms: parts.request_timeout_ms,
+    }
 }
 
 fn decode_part(part: &PartText) -> Result<SnapshotPart, FormatError> {

@@ -4,7 +4,7 @@
 
 use serde::Serialize;
 
-use super::model::{HANDLE_FILE, SnapshotHandle, TABLE_FILE, TABLES_FILE};
+use super::model::{HANDLE_FILE, SnapshotHandle, SnapshotStore, TABLE_FILE, TABLES_FILE};
 use crate::checksum::FileSeal;
 use crate::error::FormatError;
 use crate::manifest::{ZERO_DIGITS, encode_sealed};
@@ -19,6 +19,8 @@ struct HandleText<'a> {
     writer_version: &'a str,
     caches: Vec<CacheText<'a>>,
     options: OptionsText,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    store: Option<StoreText<'a>>,
     num_workers: u64,
     rows: u64,
     samples: u64,
@@ -38,6 +40,33 @@ struct HandleText<'a> {
 struct CacheText<'a> {
     path: &'a str,
     content_digest: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    url: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+struct StoreText<'a> {
+    path: &'a str,
+    limit_bytes: Option<u64>,
+    look_ahead_bytes: u64,
+    max_requests: u64,
+    attempts: u32,
+    retry_wait_ms: u64,
+    request_timeout_ms: u64,
+}
+
+impl<'a> StoreText<'a> {
+    fn of(store: &'a SnapshotStore) -> Self {
+        Self {
+            path: &store.path,
+            limit_bytes: store.limit_bytes,
+            look_ahead_bytes: store.look_ahead_bytes,
+            max_requests: store.max_requests,
+            attempts: store.attempts,
+            retry_wait_ms: store.retry_wait_ms,
+            request_timeout_ms: store.request_timeout_ms,
+        }
+    }
 }
 
 #[derive(Serialize)]
@@ -90,6 +119,7 @@ pub fn encode_handle(handle: &SnapshotHandle) -> Result<Vec<u8>, FormatError> {
             .map(|cache| CacheText {
                 path: &cache.path,
                 content_digest: cache.content_digest.to_string(),
+                url: cache.url.as_deref(),
             })
             .collect(),
         options: OptionsText {
@@ -106,6 +136,7 @@ pub fn encode_handle(handle: &SnapshotHandle) -> Result<Vec<u8>, FormatError> {
             },
             mapped: options.mapped,
         },
+        store: handle.store.as_ref().map(StoreText::of),
         num_workers: handle.num_workers,
         rows: handle.rows,
         samples: handle.samples,

@@ -13,7 +13,7 @@ pub use decode::decode_handle;
 pub use encode::encode_handle;
 pub use model::{
     HANDLE_FILE, RowSampleWidth, SnapshotCache, SnapshotHandle, SnapshotOptions, SnapshotPart,
-    SnapshotTail, TABLE_FILE, TABLES_FILE,
+    SnapshotStore, SnapshotTail, TABLE_FILE, TABLES_FILE,
 };
 pub use order::{OrderSections, encode_order};
 pub use table::{decode_table, encode_table};

@@ -19,6 +19,27 @@ pub struct SnapshotCache {
     pub path: String,
     /// Content digest of the cache when the snapshot was taken.
     pub content_digest: Digest128,
+    /// Where its records come from, if the path is its folder in a store.
+    pub url: Option<String>,
+}
+
+/// How a store is kept and filled; names and values as in `StoreConfig`, times in milliseconds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SnapshotStore {
+    /// Absolute path.
+    pub path: String,
+    /// Bytes that it may take on the disk; `None` for as many as there are.
+    pub limit_bytes: Option<u64>,
+    /// Bytes fetched ahead of a reader.
+    pub look_ahead_bytes: u64,
+    /// Requests in flight.
+    pub max_requests: u64,
+    /// Attempts for each request.
+    pub attempts: u32,
+    /// Wait before the second attempt.
+    pub retry_wait_ms: u64,
+    /// Longest time of a request.
+    pub request_timeout_ms: u64,
 }
 
 /// How the dataset draws and reads; names and values as in `ReaderConfig`.
@@ -129,6 +150,8 @@ pub struct SnapshotHandle {
     pub caches: Vec<SnapshotCache>,
     /// How the dataset draws and reads.
     pub options: SnapshotOptions,
+    /// The store, where a cache comes from a URL.
+    pub store: Option<SnapshotStore>,
     /// Worker threads of the runtime that wrote it.
     pub num_workers: u64,
     /// Rows of the active table.

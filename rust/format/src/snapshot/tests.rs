@@ -11,7 +11,9 @@ fn handle() -> SnapshotHandle {
         caches: vec![SnapshotCache {
             path: "/caches/a \"b\"".to_owned(),
             content_digest: Digest128::of(b"a"),
+            url: None,
         }],
+        store: None,
         options: SnapshotOptions {
             seed: u64::MAX,
             prefetch_size: 64,
@@ -60,6 +62,25 @@ fn tables() -> Vec<u8> {
 fn handle_decoded_is_the_one_encoded() {
     let text = encode_handle(&handle()).unwrap();
     assert_eq!(decode_handle(&text).unwrap(), handle());
+}
+
+#[test]
+fn handle_of_caches_at_urls_decoded_is_the_one_encoded() {
+    let mut handle = handle();
+    handle.caches[0].url = Some("s3://bucket/é".to_owned());
+    for limit_bytes in [None, Some(1 << 40)] {
+        handle.store = Some(SnapshotStore {
+            path: "/store".to_owned(),
+            limit_bytes,
+            look_ahead_bytes: 5,
+            max_requests: 6,
+            attempts: 7,
+            retry_wait_ms: 8,
+            request_timeout_ms: 9,
+        });
+        let text = encode_handle(&handle).unwrap();
+        assert_eq!(decode_handle(&text).unwrap(), handle);
+    }
 }
 
 #[test]

@@ -38,7 +38,6 @@ impl SampleIterator {
 
     /// Plans the next draws, judges where they are to be read, and submits those for the pool.
     pub(super) fn plan_block(&mut self) -> Result<(), ReaderError> {
-        let caches = self.window.snapshot().caches();
         let draws = if self.reads_ahead() {
             self.prefetch.job_draws()
         } else {
@@ -48,12 +47,15 @@ impl SampleIterator {
         let mut draws = Vec::new();
         self.planner
             .plan(&self.progress, self.planned, end, &mut draws)?;
+        let has_to_fetch = self.coming.is_some() && self.has_to_fetch(&draws)?;
         let snapshot = self.window.snapshot();
+        let caches = snapshot.caches();
         // Files that were cut are not touched, not even to judge; each draw then looks for itself. What is not mapped is looked at where it is read.
         let is_judged = !snapshot.options().is_mapped || self.lengths.are_intact(caches, &draws);
-        let place = match is_judged {
-            true => judge(snapshot, &draws, self.warm_blocks),
-            false => Place::Inline,
+        let place = match (has_to_fetch, is_judged) {
+            (true, _) => Place::Cold,
+            (false, true) => judge(snapshot, &draws, self.warm_blocks),
+            (false, false) => Place::Inline,
         };
         self.warm_blocks = match place {
             Place::Cold => 0,

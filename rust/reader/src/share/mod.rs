@@ -4,6 +4,7 @@ mod files;
 mod folder;
 mod open;
 mod orders;
+mod store;
 mod text;
 mod write;
 

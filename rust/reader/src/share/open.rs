@@ -14,6 +14,7 @@ use dataset_rt_format::snapshot::{
 };
 use dataset_rt_format::{CacheFile, FileSeal, FormatError, Region, Seed, Site};
 use dataset_rt_pool::WorkerPool;
+use dataset_rt_replica::Connect;
 use dataset_rt_sampler::{
     Partition, Population, RowSamples, STATE_VERSION, SamplingTables, StreamState, TableParts,
     Tail, WeightParts,
@@ -23,10 +24,11 @@ use dataset_rt_storage::durable::{Disk, DiskFile};
 use dataset_rt_storage::load::map_file;
 
 use super::files::SharedFiles;
-use crate::caches::CacheSet;
+use super::store::{place_of, store_options};
 use crate::config::{OnCorrupt, ReaderOptions};
 use crate::dataset::Dataset;
 use crate::error::ReaderError;
+use crate::places::{StoreAccess, open_places};
 use crate::snapshot::Snapshot;
 
 /// Longest handle that is read.
@@ -45,13 +47,17 @@ enum Trust {
 ///
 /// # Errors
 /// [`ReaderError::Snapshot`] for a damaged handle or file, [`ReaderError::OtherCache`] for a cache that is not the same any more, and what opening a cache finds.
-pub fn open_dump(path: &Path, pool: Option<Arc<WorkerPool>>) -> Result<Dataset, ReaderError> {
+pub fn open_dump(
+    path: &Path,
+    pool: Option<Arc<WorkerPool>>,
+    connect: &dyn Connect,
+) -> Result<Dataset, ReaderError> {
     let handle = read_handle(path)?;
     let pool = match pool {
         Some(pool) => pool,
         None => WorkerPool::new(usize::try_from(handle.num_workers).unwrap_or(usize::MAX))?,
     };
-    let snapshot = open_snapshot(path, &handle, &pool, Trust::Nothing)?;
+    let snapshot = open_snapshot(path, &handle, &pool, connect, Trust::Nothing)?;
     let key = snapshot.key();
     let state = StreamState {
         version: STATE_VERSION,
@@ -81,8 +87,12 @@ pub fn open_dump(path: &Path, pool: Option<Arc<WorkerPool>>) -> Result<Dataset, 
 ///
 /// # Errors
 /// As [`open_dump`]; tables are not hashed.
-pub fn open_shared(handle: &Path, pool: &Arc<WorkerPool>) -> Result<Arc<Snapshot>, ReaderError> {
-    open_snapshot(handle, &read_handle(handle)?, pool, Trust::Lengths).map(Arc::new)
+pub fn open_shared(
+    handle: &Path,
+    pool: &Arc<WorkerPool>,
+    connect: &dyn Connect,
+) -> Result<Arc<Snapshot>, ReaderError> {
+    open_snapshot(handle, &read_handle(handle)?, pool, connect, Trust::Lengths).map(Arc::new)
 }
 
 /// Reads and checks a handle.
@@ -96,16 +106,18 @@ fn open_snapshot(
     path: &Path,
     handle: &SnapshotHandle,
     pool: &Arc<WorkerPool>,
+    connect: &dyn Connect,
     trust: Trust,
 ) -> Result<Snapshot, ReaderError> {
-    let options = reader_options(&handle.options);
+    let mut options = reader_options(&handle.options);
     options.validate()?;
-    let paths: Vec<_> = handle
-        .caches
-        .iter()
-        .map(|cache| cache.path.as_str())
-        .collect();
-    let caches = CacheSet::open(&paths, &options, pool, &InterruptCheck::never())?;
+    let places: Vec<_> = handle.caches.iter().map(place_of).collect();
+    let access = handle.store.as_ref().map(|store| StoreAccess {
+        options: store_options(store),
+        connect,
+    });
+    let interrupt = InterruptCheck::never();
+    let caches = open_places(&places, &mut options, access.as_ref(), pool, &interrupt)?;
     for ((_, opened), recorded) in caches.iter().zip(&handle.caches) {
         let found = opened.manifest().content_digest();
         if found != recorded.content_digest {

@@ -14,6 +14,7 @@ use dataset_rt_sampler::{ActiveTable, Cursor, Partition, RowSamples, TableParts,
 use dataset_rt_storage::StorageError;
 use dataset_rt_storage::durable::{Disk, DiskFile, replace_file};
 
+use super::store::store_text;
 use crate::config::OnCorrupt;
 use crate::dataset::Dataset;
 use crate::error::ReaderError;
@@ -75,9 +76,13 @@ pub(super) fn write_snapshot(
         (None, None) => None,
     };
     let options = snapshot.options();
-    let caches = snapshot.caches().iter().map(|(_, cache)| SnapshotCache {
+    let store = snapshot.caches().store();
+    let caches = snapshot.caches().iter().map(|(id, cache)| SnapshotCache {
         path: cache.path().to_string_lossy().into_owned(),
         content_digest: cache.manifest().content_digest(),
+        url: store
+            .and_then(|store| store.replica(id))
+            .map(|replica| replica.url().to_owned()),
     });
     let handle = SnapshotHandle {
         writer_version: WRITER_VERSION.to_owned(),
@@ -92,6 +97,7 @@ pub(super) fn write_snapshot(
             skips_corrupt: options.on_corrupt == OnCorrupt::Skip,
             mapped: options.is_mapped,
         },
+        store: store.map(|store| store_text(store.options())),
         num_workers: view.num_workers as u64,
         rows: parts.rows,
         samples: parts.samples,

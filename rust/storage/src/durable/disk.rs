@@ -147,7 +147,10 @@ impl Disk {
     }
 
     /// The names in a directory, in no particular order; none if there is no such directory.
-    pub(crate) fn list(&self, path: &Path) -> Result<Vec<PathBuf>, StorageError> {
+    ///
+    /// # Errors
+    /// [`StorageError::Io`].
+    pub fn list(&self, path: &Path) -> Result<Vec<PathBuf>, StorageError> {
         self.call(Operation::ReadDir, path, || match fs::read_dir(path) {
             Ok(entries) => entries.map(|entry| Ok(entry?.path())).collect(),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),

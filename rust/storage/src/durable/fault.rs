@@ -43,6 +43,8 @@ pub enum Operation {
     RemoveDir,
     /// Take a lock.
     Lock,
+    /// Give the room of a range of a file back.
+    Punch,
 }
 
 impl fmt::Display for Operation {
@@ -63,6 +65,7 @@ impl fmt::Display for Operation {
             Self::RemoveFile => "remove",
             Self::RemoveDir => "remove directory",
             Self::Lock => "lock",
+            Self::Punch => "punch a hole into",
         })
     }
 }

@@ -16,6 +16,7 @@ mod private_dir;
 mod private_folder;
 mod publish;
 mod replace;
+mod sparse;
 mod sweep;
 
 pub use dir::DirHandle;
@@ -29,4 +30,5 @@ pub use private_dir::{Access, PrivateDir};
 pub use private_folder::FolderFault;
 pub use publish::{publish_new, publish_over};
 pub use replace::replace_file;
+pub use sparse::{SparseFile, allocated_bytes_of};
 pub use sweep::sweep_dead;

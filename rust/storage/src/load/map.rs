@@ -21,6 +21,9 @@ use crate::error::StorageError;
 /// Published files never change. If someone changes one all the same, bytes read from here may differ from one read to
 /// the next (every use is checked as foreign bytes are), and a file that is cut between a look at its length and a read
 /// of the cut part ends the process by SIGBUS; `OpenOptions::mapped = false` has no such gap.
+///
+/// Shards in a store of object storage are filled while they are mapped (`STORE.md`, "Shards"): their length stays, and a record's
+/// bytes are foreign until a private copy of them has passed its checksum.
 #[derive(Debug)]
 pub(crate) struct Map {
     // `None` for an empty file, which can't be mapped.
@@ -46,7 +49,8 @@ impl Map {
             // SAFETY: the mapping is read-only and private to this value, which owns it until it is unmapped; no slice
             // outlives it, because slices borrow from `self`. Its length was just compared with the file's. That no one
             // writes to the file meanwhile is upheld by the format: a published file is complete and never written
-            // again, by us or by whoever follows FORMAT.md. Whoever breaks that can change bytes under a slice; nothing
+            // again, by us or by whoever follows FORMAT.md, but for shards in a store, of which records are copied out and
+            // then checked. Whoever breaks that can change bytes under a slice; nothing
             // in this workspace derives the validity of memory from such bytes: integers are copied out and bounds
             // checked, and text is checked where it is borrowed.
             let map = unsafe { MmapOptions::new().len(length).map(file.inner()) }?;

@@ -1,0 +1,204 @@
+//! The threads that fetch.
+//!
+//! Owns their number, the queue they work off, and when they look for room. Must not know draws or leases. Invariant: requests in flight are bounded, no record is planned twice, and a thread
+//! lives no longer than the dataset.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+use dataset_rt_pool::{CancelToken, PoolError, WorkerPool};
+use dataset_rt_storage::durable::Disk;
+
+use crate::error::ReplicaError;
+use crate::evict::Room;
+use crate::options::StoreOptions;
+use crate::plan::{Needed, plan_requests};
+use crate::queue::Queue;
+use crate::replica::Replica;
+use crate::request::{Outcome, Request};
+use crate::view::View;
+
+/// The part of a limit that may be fetched between two looks at the room that is left.
+const LOOKS_PER_LIMIT: u64 = 64;
+
+/// Fetches what is asked for, in order.
+#[derive(Debug)]
+pub(crate) struct Fetcher {
+    crew: OnceLock<Arc<WorkerPool>>,
+    /// Held while requests are planned.
+    planning: Mutex<()>,
+    inner: Arc<Inner>,
+}
+
+/// What the threads see.
+#[derive(Debug)]
+struct Inner {
+    work: Mutex<Work>,
+    options: StoreOptions,
+    disk: Disk,
+    /// Bytes fetched since the last look at the room that is left.
+    unseen_bytes: AtomicU64,
+    is_making_room: AtomicBool,
+    looks: AtomicU64,
+}
+
+#[derive(Debug, Default)]
+struct Work {
+    queue: Queue,
+    /// Threads that work the queue off.
+    runners: usize,
+}
+
+impl Fetcher {
+    pub(crate) fn new(disk: &Disk, options: StoreOptions) -> Self {
+        Self {
+            crew: OnceLock::new(),
+            planning: Mutex::default(),
+            inner: Arc::new(Inner {
+                work: Mutex::default(),
+                options,
+                disk: disk.clone(),
+                unseen_bytes: AtomicU64::new(0),
+                is_making_room: AtomicBool::new(false),
+                looks: AtomicU64::new(u64::from(std::process::id())),
+            }),
+        }
+    }
+
+    pub(crate) fn options(&self) -> &StoreOptions {
+        &self.inner.options
+    }
+
+    /// The right to plan, until the requests planned have been pushed.
+    pub(crate) fn planning(&self) -> MutexGuard<'_, ()> {
+        self.planning.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Requests for those of the records that are absent and not under way; the right to plan is held.
+    pub(crate) fn plan(
+        &self,
+        replica: &Arc<Replica>,
+        needed: &[Needed],
+        later_share: f64,
+        interest: Option<&CancelToken>,
+    ) -> Result<Vec<Arc<Request>>, ReplicaError> {
+        let held = |samples| self.inner.work().queue.held(replica.number, &samples);
+        let view = View::new(replica, &held);
+        let absent = view.absent_of(needed)?;
+        let runs = plan_requests(&view, &absent, later_share)?;
+        let requests = runs
+            .into_iter()
+            .map(|run| Arc::new(Request::new(replica, run, interest.cloned())));
+        Ok(requests.collect())
+    }
+
+    /// Takes requests in and has threads work them off.
+    pub(crate) fn push(&self, requests: &[Arc<Request>], is_urgent: bool) -> Result<(), PoolError> {
+        if requests.is_empty() {
+            return Ok(());
+        }
+        let max_requests = self.options().max_requests;
+        let crew = match self.crew.get() {
+            Some(crew) => crew,
+            None => {
+                let made = WorkerPool::new(max_requests)?;
+                self.crew.get_or_init(|| made)
+            }
+        };
+        let started = {
+            let mut work = self.inner.work();
+            work.queue.push(requests, is_urgent);
+            let started = requests
+                .len()
+                .min(max_requests.saturating_sub(work.runners));
+            work.runners += started;
+            started
+        };
+        for number in 0..started {
+            let inner = Arc::clone(&self.inner);
+            if let Err(error) = crew.spawn(move || inner.run()) {
+                self.inner.work().runners -= started - number;
+                return Err(error);
+            }
+        }
+        Ok(())
+    }
+
+    /// The requests that hold these samples' records, put before all that nobody waits for; `None` for a record that no request holds.
+    pub(crate) fn demand(
+        &self,
+        samples: impl Iterator<Item = (u64, u64)>,
+    ) -> Vec<Option<Arc<Request>>> {
+        let mut work = self.inner.work();
+        let held: Vec<_> = samples
+            .map(|(replica, sample)| work.queue.holding(replica, sample).cloned())
+            .collect();
+        for request in held.iter().flatten() {
+            if request.demand() {
+                work.queue.hasten(request);
+            }
+        }
+        held
+    }
+}
+
+impl Inner {
+    fn work(&self) -> MutexGuard<'_, Work> {
+        self.work.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Works the queue off.
+    fn run(&self) {
+        loop {
+            let request = {
+                let mut work = self.work();
+                match work.queue.pop() {
+                    Some(request) => request,
+                    None => {
+                        work.runners = work.runners.saturating_sub(1);
+                        return;
+                    }
+                }
+            };
+            let outcome = match request.is_wanted() {
+                false => Outcome::Dropped,
+                true => catch_unwind(AssertUnwindSafe(|| self.fill(&request)))
+                    .unwrap_or_else(|_| Outcome::Failed(Arc::new(ReplicaError::Cancelled))),
+            };
+            self.work().queue.forget(&request);
+            request.end(outcome);
+            self.look_at_room(request.run.bytes.end - request.run.bytes.start);
+        }
+    }
+
+    fn fill(&self, request: &Request) -> Outcome {
+        match request.replica.fill(&request.run, &|| request.is_wanted()) {
+            Ok(()) => Outcome::Filled,
+            Err(ReplicaError::Cancelled) => Outcome::Dropped,
+            Err(error) => Outcome::Failed(Arc::new(error)),
+        }
+    }
+
+    /// Makes room, when so much was fetched that there may be too little.
+    fn look_at_room(&self, bytes: u64) {
+        let Some(limit_bytes) = self.options.limit_bytes else {
+            return;
+        };
+        let unseen = self.unseen_bytes.fetch_add(bytes, Ordering::Relaxed) + bytes;
+        if unseen < limit_bytes / LOOKS_PER_LIMIT
+            || self.is_making_room.swap(true, Ordering::AcqRel)
+        {
+            return;
+        }
+        self.unseen_bytes.store(0, Ordering::Relaxed);
+        let room = Room {
+            disk: &self.disk,
+            store: &self.options.path,
+            limit_bytes,
+        };
+        // A store in which no room can be made fills up; the next look tries again, and a full disk is an error of the write.
+        let _tried_again = room.make(self.looks.fetch_add(1, Ordering::Relaxed));
+        self.is_making_room.store(false, Ordering::Release);
+    }
+}
