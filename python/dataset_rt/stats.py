@@ -20,12 +20,12 @@ class ReadStats:
         payload_bytes: Payload bytes of all these.
         checked_records: Records whose checksum was compared.
         corrupt_skips: Damaged draws left out with ``on_corrupt="skip"``.
+        decode_seconds: Time spent decompressing, of all threads together.
+        wait_seconds: Time that your thread waited for the runtime's threads.
         fetch_requests: Requests made of object stores, repeated ones too; 0 where no path is
             a URL, like the next two.
         fetch_repeats: Those of them that repeated one that had failed.
         fetched_bytes: Bytes that came from object stores.
-        decode_seconds: Time spent decompressing, of all threads together.
-        wait_seconds: Time that your thread waited for the runtime's threads.
     """
 
     warm_reads: int
@@ -34,11 +34,11 @@ class ReadStats:
     payload_bytes: int
     checked_records: int
     corrupt_skips: int
-    fetch_requests: int
-    fetch_repeats: int
-    fetched_bytes: int
     decode_seconds: float
     wait_seconds: float
+    fetch_requests: int = 0
+    fetch_repeats: int = 0
+    fetched_bytes: int = 0
 
     def _repr_html_(self) -> str:
         from dataset_rt.display import facts
