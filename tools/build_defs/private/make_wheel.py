@@ -25,14 +25,13 @@ Tag: {tag}
 """
 
 
-def metadata_text(project: dict[str, Any], version: str, readme: str, licences: list[str]) -> str:
+def metadata_text(project: dict[str, Any], version: str, readme: str) -> str:
     """METADATA, version 2.4, of a [project] table.
 
     Args:
         project: the table as read from pyproject.toml.
         version: version of the distribution.
         readme: long description in Markdown.
-        licences: names of the files with licences.
 
     Returns:
         The text of the file.
@@ -45,7 +44,7 @@ def metadata_text(project: dict[str, Any], version: str, readme: str, licences: 
     ]
     lines += [f"Keywords: {','.join(project['keywords'])}"] if project.get("keywords") else []
     lines += [f"License-Expression: {project['license']}"]
-    lines += [f"License-File: {name}" for name in licences]
+    lines += [f"License-File: {name}" for name in project["license-files"]]
     lines += [f"Classifier: {classifier}" for classifier in project.get("classifiers", [])]
     lines += [
         f"Project-URL: {label}, {url}" for label, url in sorted(project.get("urls", {}).items())
@@ -119,7 +118,7 @@ def main() -> None:
     }
     files[f"{dist_info}/WHEEL"] = WHEEL_TEXT.format(tag=args.tag).encode()
     files[f"{dist_info}/METADATA"] = metadata_text(
-        project, version, args.readme.read_text(), [path.name for path in args.license]
+        project, version, args.readme.read_text()
     ).encode()
     for path in args.license:
         files[f"{dist_info}/licenses/{path.name}"] = path.read_bytes()

@@ -15,6 +15,7 @@ name = "a_b"
 description = "What it does"
 requires-python = ">=3.10"
 license = "Apache-2.0"
+license-files = ["LICENSE"]
 dependencies = ["x>=1"]
 [project.optional-dependencies]
 more = ["y"]
@@ -73,6 +74,7 @@ def test_wheel_holds_package_native_module_and_metadata(inputs: list[str], tmp_p
         ]
         fields = Parser().parsestr(archive.read("a_b-1.2.3.dist-info/METADATA").decode())
     assert fields["Version"] == "1.2.3"
+    assert fields.get_all("License-File") == ["LICENSE"]
     assert fields.get_all("Requires-Dist") == ["x>=1", 'y ; extra == "more"']
 
 
