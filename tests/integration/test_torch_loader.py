@@ -205,6 +205,13 @@ def test_rank_options(runtime, tmp_path) -> None:
         len(dataset.to_torch_dataloader(rank=4, world_size=4))
 
 
+@pytest.mark.parametrize("option", ["batch_sampler", "sampler", "shuffle"])
+def test_order_is_no_option_of_the_loader(runtime, tmp_path, option: str) -> None:
+    dataset = open_numbers(runtime, tmp_path)
+    with pytest.raises(TypeError, match=option):
+        dataset.to_torch_dataloader(**{option: True})
+
+
 def test_loader_of_a_partition(runtime, tmp_path) -> None:
     dataset = weighted(runtime, tmp_path)
     reference = planned(dataset, 60)

@@ -155,6 +155,11 @@ def make_dataloader(
         raise TypeError("rank and world_size are given together or not at all")
     if transform_batch is not None and not (transform is None and collate_fn is None):
         raise TypeError("transform_batch makes the whole batch: no transform, no collate_fn")
+    if ordering := sorted({"batch_sampler", "sampler", "shuffle"} & options.keys()):
+        raise TypeError(
+            f"{ordering[0]} is no option here: the order is that of ReaderConfig(shuffle=, "
+            "replacement=) and of the table"
+        )
     workers = auto_workers() if num_workers == "auto" else num_workers
     given = None if rank is None or world_size is None else (rank, world_size)
     found = own_rank(dataset) if given is None else None
