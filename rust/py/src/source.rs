@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
 use dataset_rt_format::SampleId;
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyAttributeError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyIterator, PyString, PyTuple};
 
@@ -43,7 +43,17 @@ pub(crate) fn source_names(sources: &[Bound<'_, PyAny>]) -> Result<Vec<SourceNam
 
 fn source_name(source: &Bound<'_, PyAny>, number: usize) -> SourceName {
     let label = || format!("source[{number}]");
-    let name = source.getattr("name").map_err(|error| (label(), error))?;
+    let name = source.getattr("name").map_err(|error| {
+        let is_property = source.get_type().hasattr("name").unwrap_or(true);
+        let error = match !is_property && error.is_instance_of::<PyAttributeError>(source.py()) {
+            true => PyAttributeError::new_err(format!(
+                "{} has no name: a source is an object with a name that yields CacheInput when it is iterated over",
+                type_name(source)
+            )),
+            false => error,
+        };
+        (label(), error)
+    })?;
     let Ok(text) = name.cast::<PyString>() else {
         return Err((
             label(),

@@ -137,7 +137,7 @@ pub enum SamplerError {
         found: String,
     },
     /// A state of another stream.
-    #[error("the state was saved with {field} {saved}, the dataset has {current}")]
+    #[error("the state was saved with {field} {saved}, the dataset has {current}{}", field.advice())]
     StateMismatch {
         /// What differs.
         field: StateField,

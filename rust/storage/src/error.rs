@@ -88,7 +88,7 @@ pub enum StorageError {
         source_name: String,
     },
     /// A finished cache has the name of the cache to be written.
-    #[error("{} is a finished cache already", path.display())]
+    #[error("{} is a finished cache already: reuse it, give the source another name, or remove that directory", path.display())]
     AlreadyFinished {
         /// The cache.
         path: PathBuf,
@@ -100,7 +100,11 @@ pub enum StorageError {
         path: PathBuf,
     },
     /// A finished cache was written from another version of the source.
-    #[error("cache {}: written from source version {recorded:?}, wanted {wanted:?}", path.display())]
+    #[error(
+        "cache {}: written from source version {}, not {wanted}: rebuild it, or give the source another name",
+        path.display(),
+        recorded.as_deref().unwrap_or("none")
+    )]
     SourceVersion {
         /// The cache.
         path: PathBuf,

@@ -99,7 +99,12 @@ fn describe(value: &Bound<'_, PyAny>) -> String {
     if value.is_instance_of::<PyString>() {
         return "text that is not valid Unicode".to_owned();
     }
-    format!("an object of type {}", type_name(value))
+    let kind = value.get_type().fully_qualified_name();
+    let kind = kind.map_or_else(|_| type_name(value), |name| name.to_string());
+    match value.hasattr("item").unwrap_or(false) {
+        true => format!("an object of type {kind}, whose item() is a plain value"),
+        false => format!("an object of type {kind}"),
+    }
 }
 
 fn text_key(key: Bound<'_, PyAny>) -> PyResult<Bound<'_, PyString>> {

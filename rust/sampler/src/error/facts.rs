@@ -77,6 +77,20 @@ pub enum StateField {
     TableDigest,
 }
 
+impl StateField {
+    /// What makes a state and a dataset fit that differ in it.
+    pub(super) const fn advice(self) -> &'static str {
+        match self {
+            Self::CachesDigest => ": it wants the same caches in the same order",
+            Self::TableDigest => {
+                ": it wants the table that it was saved with, set before it is loaded"
+            }
+            Self::Mode | Self::Seed => ": it wants the reader config that it was saved with",
+            Self::EpochLength | Self::Position | Self::WindowEnd => "",
+        }
+    }
+}
+
 impl fmt::Display for StateField {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(match self {
