@@ -265,5 +265,5 @@ print(json.dumps(most - before))
     grown_kib = answer(start(code, path))
     assert isinstance(grown_kib, int)
     assert grown_kib < 16 * 1024
-    guide = Path(__file__).parents[2] / "docs" / "guide" / "errors.md"
+    guide = Path(__file__).parents[2] / "docs" / "guide" / "operations.md"
     assert "RssAnon" in guide.read_text(encoding="utf-8")
