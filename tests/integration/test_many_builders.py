@@ -1,6 +1,6 @@
 """Twenty processes want one cache at once: one builds it, the others wait and have it.
 
-``DATASET_RT_ROUNDS`` sets how often; a manual target beside the ordinary one asks for many rounds.
+``DATASET_RT_ROUNDS`` sets how often, see "By hand" in CONTRIBUTING.md.
 """
 
 import json

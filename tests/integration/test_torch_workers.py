@@ -4,6 +4,7 @@ from children import run
 from support import open_numbers
 
 LIGHT = """
+import gc
 probe, cache, argument = sys.argv[1:]
 sys.path.insert(0, probe)
 from worker_probe import modules
@@ -13,8 +14,11 @@ dataset = drt.DatasetRuntime(num_workers=1).cached_dataset(
 loader = dataset.to_torch_dataloader(
     batch_size=4, num_workers=1, multiprocessing_context="spawn", **{argument: modules}
 )
-# To the end, so that the workers are gone before this process goes.
-say(list(loader)[0])
+# To the end, and collected: workers and semaphores are gone before this process and its tracker go.
+batches = list(loader)
+del loader
+gc.collect()
+say(batches[0])
 """
 
 PROBE = """
@@ -26,6 +30,7 @@ def modules(given):
 """
 
 MEMORY = """
+import gc
 import multiprocessing
 from pathlib import Path
 import polars as pl
@@ -55,6 +60,7 @@ for mode, replacement in [("weighted", True), ("once", False)]:
     dataset.update_metadata(dataset.get_metadata().with_columns(weight=pl.col("label") + 1.0))
     dataset.set_epoch_len(min(rows, 100_000))
     found[mode] = dirty_kib(dataset.to_torch_dataloader(batch_size=500, **options))
+gc.collect()
 say(found)
 """
 

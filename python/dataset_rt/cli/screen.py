@@ -29,6 +29,7 @@ __all__ = ["Column", "Screen", "clean"]
 BAR_CELLS = 24
 LEAST = 8
 GAP = 2
+SHOW_CURSOR = "\x1b[?25h"
 EIGHTHS = " ▏▎▍▌▋▊▉█"
 
 
@@ -158,10 +159,14 @@ class Screen:
             progress.start()  # within the try: a Ctrl-C while it starts must show the cursor again
             yield update
         finally:
-            with suppress(IndexError):  # rich's, when a Ctrl-C came before the bar was registered
-                progress.stop()
-            if console.is_terminal:
-                console.show_cursor()
+            try:
+                with suppress(IndexError):  # rich's, when a Ctrl-C came before it was registered
+                    progress.stop()
+            finally:
+                if console.is_terminal and not console.is_dumb_terminal:
+                    # Past the console: a Ctrl-C within it leaves it buffering for ever.
+                    console.file.write(SHOW_CURSOR)
+                    console.file.flush()
 
 
 def clean(text: str) -> str:
