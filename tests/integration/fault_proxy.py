@@ -32,6 +32,8 @@ class FaultProxy:
         self.target_port = target_port
         self.spoiled = 0
         """Answers spoiled so far."""
+        self.stalled = threading.Event()
+        """Set when an answer stalls."""
         self.resumed = threading.Event()
         """Set when stalled answers may go on."""
         self._lock = threading.Lock()
@@ -79,6 +81,7 @@ class _Handler(BaseHTTPRequestHandler):
         length = int(told.get("content-length", 0)) if self.command == "HEAD" else len(data)
         if fault in {"reset", "stall"}:
             if fault == "stall":
+                self.proxy.stalled.set()
                 self.proxy.resumed.wait()
             self.close_connection = True
             return

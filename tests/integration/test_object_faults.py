@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import signal
+import subprocess
+import sys
 from typing import TYPE_CHECKING, Any
 
 import dataset_rt as drt
@@ -132,6 +135,36 @@ def test_server_that_fails_while_a_cache_is_opened_leaves_nothing_half(
     assert failed.value.url == f"{cache_url}/metadata.arrow"
     left = [path for path in (tmp_path / "store").rglob("*") if path.is_file()]
     assert left == []
+
+
+INTERRUPTED = """
+import sys
+import dataset_rt as drt
+
+runtime = drt.DatasetRuntime(num_workers=2)
+try:
+    dataset = runtime.cached_dataset(
+        [sys.argv[1]],
+        reader_config=drt.ReaderConfig(seed=1),
+        store_config=drt.StoreConfig(path=sys.argv[2]),
+    )
+    print(sum(1 for sample in dataset))
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+
+
+@pytest.mark.parametrize("at", ["manifest.json", "index.bin", "/shards/"])
+def test_interrupt_is_answered_while_a_server_stalls(
+    cache_url: str, proxy: FaultProxy, tmp_path: Path, at: str
+) -> None:
+    proxy.spoil("stall", at=at)
+    command = [sys.executable, "-c", INTERRUPTED, cache_url, str(tmp_path / "store")]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as reader:
+        proxy.stalled.wait()
+        reader.send_signal(signal.SIGINT)
+        output, _ = reader.communicate()
+    assert (reader.returncode, output) == (0, "interrupted\n")
 
 
 def test_damaged_draws_can_be_skipped(

@@ -50,9 +50,9 @@ impl Room<'_> {
         Ok(bytes)
     }
 
-    /// Gives room back until enough is free, or nothing more may go; `start` says which folder and shard come first. Does nothing while another process does it.
-    pub(crate) fn make(&self, start: u64) -> Result<(), ReplicaError> {
-        let used = self.used_bytes()?;
+    /// Gives room back until enough is free beside `coming_bytes`, or nothing more may go; `start` says which folder and shard come first. Does nothing while another process does it.
+    pub(crate) fn make(&self, start: u64, coming_bytes: u64) -> Result<(), ReplicaError> {
+        let used = self.used_bytes()?.saturating_add(coming_bytes);
         if used <= self.limit_bytes - self.limit_bytes / FREE_SHARE_BEFORE {
             return Ok(());
         }

@@ -4,7 +4,7 @@
 //! lives no longer than the dataset.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use dataset_rt_pool::{CancelToken, PoolError, WorkerPool};
@@ -37,9 +37,8 @@ struct Inner {
     work: Mutex<Work>,
     options: StoreOptions,
     disk: Disk,
-    /// Bytes fetched since the last look at the room that is left.
-    unseen_bytes: AtomicU64,
-    is_making_room: AtomicBool,
+    /// Held while room is made, so that nothing more is asked for meanwhile.
+    asked: Mutex<Asked>,
     looks: AtomicU64,
 }
 
@@ -48,6 +47,15 @@ struct Work {
     queue: Queue,
     /// Threads that work the queue off.
     runners: usize,
+}
+
+/// What counts against a limit, of this process alone.
+#[derive(Debug)]
+struct Asked {
+    /// Asked for since the last look at the room that is left.
+    unseen_bytes: u64,
+    /// Asked for, and not there yet.
+    coming_bytes: u64,
 }
 
 impl Fetcher {
@@ -59,8 +67,11 @@ impl Fetcher {
                 work: Mutex::default(),
                 options,
                 disk: disk.clone(),
-                unseen_bytes: AtomicU64::new(0),
-                is_making_room: AtomicBool::new(false),
+                asked: Mutex::new(Asked {
+                    // The first request looks: processes before this one may have ended without a look.
+                    unseen_bytes: u64::MAX,
+                    coming_bytes: 0,
+                }),
                 looks: AtomicU64::new(u64::from(std::process::id())),
             }),
         }
@@ -163,12 +174,16 @@ impl Inner {
             };
             let outcome = match request.is_wanted() {
                 false => Outcome::Dropped,
-                true => catch_unwind(AssertUnwindSafe(|| self.fill(&request)))
-                    .unwrap_or_else(|_| Outcome::Failed(Arc::new(ReplicaError::Cancelled))),
+                true => {
+                    let bytes = request.run.bytes.end - request.run.bytes.start;
+                    self.take_room(bytes);
+                    let filled = catch_unwind(AssertUnwindSafe(|| self.fill(&request)));
+                    self.fill_room(bytes);
+                    filled.unwrap_or_else(|_| Outcome::Failed(Arc::new(ReplicaError::Cancelled)))
+                }
             };
             self.work().queue.forget(&request);
             request.end(outcome);
-            self.look_at_room(request.run.bytes.end - request.run.bytes.start);
         }
     }
 
@@ -180,25 +195,35 @@ impl Inner {
         }
     }
 
-    /// Makes room, when so much was fetched that there may be too little.
-    fn look_at_room(&self, bytes: u64) {
+    /// Takes room for so many more bytes, and makes some when there may be too little.
+    fn take_room(&self, bytes: u64) {
         let Some(limit_bytes) = self.options.limit_bytes else {
             return;
         };
-        let unseen = self.unseen_bytes.fetch_add(bytes, Ordering::Relaxed) + bytes;
-        if unseen < limit_bytes / LOOKS_PER_LIMIT
-            || self.is_making_room.swap(true, Ordering::AcqRel)
-        {
+        let mut asked = self.asked();
+        asked.coming_bytes += bytes;
+        asked.unseen_bytes = asked.unseen_bytes.saturating_add(bytes);
+        if asked.unseen_bytes <= limit_bytes / LOOKS_PER_LIMIT {
             return;
         }
-        self.unseen_bytes.store(0, Ordering::Relaxed);
+        asked.unseen_bytes = 0;
         let room = Room {
             disk: &self.disk,
             store: &self.options.path,
             limit_bytes,
         };
+        let start = self.looks.fetch_add(1, Ordering::Relaxed);
         // A store in which no room can be made fills up; the next look tries again, and a full disk is an error of the write.
-        let _tried_again = room.make(self.looks.fetch_add(1, Ordering::Relaxed));
-        self.is_making_room.store(false, Ordering::Release);
+        let _tried_again = room.make(start, asked.coming_bytes);
+    }
+
+    /// Bytes for which room was taken are there, or will not come.
+    fn fill_room(&self, bytes: u64) {
+        let mut asked = self.asked();
+        asked.coming_bytes = asked.coming_bytes.saturating_sub(bytes);
+    }
+
+    fn asked(&self) -> MutexGuard<'_, Asked> {
+        self.asked.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

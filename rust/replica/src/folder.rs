@@ -40,8 +40,11 @@ pub(crate) fn open_folder(
     pool: &Arc<WorkerPool>,
     interrupt: &InterruptCheck,
 ) -> Result<PathBuf, ReplicaError> {
-    let (text, manifest) = read_manifest(remote)?;
-    interrupt.check()?;
+    // On the pool, like all that waits for a server: whoever waits here looks up meanwhile.
+    let mut window = OrderedWindow::new(pool, NonZeroUsize::MIN, &CancelToken::new());
+    let (asked, cancel) = (Arc::clone(remote), window.cancel_token().clone());
+    window.submit(move || read_manifest(&asked, &cancel))?;
+    let (text, manifest) = take(interrupt, &mut window)??;
     let folder = store.join(manifest.content_digest().to_string());
     if is_made(&folder) {
         return Ok(folder);
@@ -87,7 +90,10 @@ fn is_made(folder: &Path) -> bool {
 }
 
 /// The manifest at a URL, as bytes and as what they say.
-pub(crate) fn read_manifest(remote: &Remote) -> Result<(Vec<u8>, Box<Manifest>), ReplicaError> {
+fn read_manifest(
+    remote: &Remote,
+    cancel: &CancelToken,
+) -> Result<(Vec<u8>, Box<Manifest>), ReplicaError> {
     let name = CacheFile::Manifest.path();
     let bytes = remote.facts(&name)?.bytes;
     let damaged = |finding| ReplicaError::Damaged {
@@ -110,7 +116,7 @@ pub(crate) fn read_manifest(remote: &Remote) -> Result<(Vec<u8>, Box<Manifest>),
         &name,
         0..bytes,
         bytes,
-        &|| true,
+        &|| !cancel.is_cancelled(),
         &mut |text| match decode_manifest(text) {
             Ok(manifest) => {
                 found = Some((text.to_vec(), Box::new(manifest)));
