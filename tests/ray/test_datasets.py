@@ -1,5 +1,6 @@
 """Rows of a Ray Data pipeline as caches: their order, their bounds, and what a failure costs."""
 
+import hashlib
 import os
 import signal
 from pathlib import Path
@@ -18,13 +19,15 @@ pytestmark = pytest.mark.usefixtures("cluster")
 
 
 def pipeline(rows: int = 100, blocks: int = 7):
-    """Rows that tell their number; the first blocks take longest."""
+    """Rows that tell their number; the first block takes longest."""
     numbers = ray.data.range(rows, override_num_blocks=blocks)
     return numbers.map_batches(with_payload, batch_size=None)
 
 
 def with_payload(batch: dict) -> dict:
     ids = batch["id"]
+    if ids[0] == 0:
+        hashlib.pbkdf2_hmac("sha256", b"", b"", 2_000_000)
     return {
         "payload": np.array([f"row {i};".encode() * (i % 3 + 1) for i in ids], dtype=object),
         "id": ids,
