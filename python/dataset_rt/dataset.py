@@ -300,8 +300,9 @@ class CachedDataset(DrawStream):
             collate_fn: Makes a batch of a list of samples, or of what ``transform`` returned;
                 torch's own if left out.
             drop_last: Leave out a last batch that is not full.
-            rank: This process; asked of ``torch.distributed`` if left out and initialised. Ranks
-                found that way compare their states before each window.
+            rank: This process. If left out, it is that of ``torch.distributed``, or, before that
+                is initialised, of the variables ``RANK`` and ``WORLD_SIZE`` of torchrun. Ranks
+                found that way compare their states before each window, by ``torch.distributed``.
             world_size: Number of ranks; given together with ``rank``.
             drop_uneven: See ``partition``.
             pad: See ``partition``.
@@ -315,7 +316,8 @@ class CachedDataset(DrawStream):
 
         Raises:
             ImportError: PyTorch is not installed.
-            InvalidConfigError: The rank is out of range.
+            InvalidConfigError: The rank is out of range. Iterating raises it when a rank was found
+                in variables and ``torch.distributed`` is not initialised even then.
             TypeError: Arguments that exclude each other.
         """
         from dataset_rt.integrations.torch import make_dataloader

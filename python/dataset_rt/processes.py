@@ -19,8 +19,9 @@ from typing import TYPE_CHECKING
 from dataset_rt import _native
 from dataset_rt.errors import DatasetError, SourceProcessError
 from dataset_rt.results import CacheWriteError
+from dataset_rt.source_outcome import outcome_word, unpack_raised, unpack_result
 from dataset_rt.source_process import SourceProcess, end_all, exchange, interrupts_held
-from dataset_rt.source_worker import Job, unpickle
+from dataset_rt.source_worker import Job
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -191,9 +192,8 @@ class _Write:
             process.exchange()  # its last words
         self._screen.count(process.name, *process.counts)
         if process.raised is not None:
-            raised, trace = unpickle(process.raised)
             self._screen.end(process.name, "interrupted", *process.counts)
-            raise _with_traceback(raised, process.name, trace)
+            raise unpack_raised(process.name, process.raised)
         if exit_code is not None:
             self._running.remove(process)
             process.close()
@@ -210,15 +210,7 @@ class _Write:
             _native.sweep_temporaries(self._job.base)
             self._fail(process.number, self._reason_of(process, exit_code), counts=process.counts)
             return
-        message, trace, pickled = unpickle(process.result)
-        result: CacheWriteResult
-        try:
-            result = unpickle(pickled)
-        except Exception:  # noqa: BLE001 - the user's class is known in the other process alone
-            error = DatasetError(message, kind="SourceFailed")
-            result = CacheWriteError(process.name, message, error)
-        if isinstance(result, CacheWriteError) and result.error is not None:
-            _with_traceback(result.error, process.name, trace)
+        result = unpack_result(process.name, process.result)
         self._end(process.number, result, process.counts)
 
     def _reason_of(self, process: SourceProcess, exit_code: int) -> SourceProcessError:
@@ -251,7 +243,7 @@ class _Write:
 
     def _end(self, number: int, result: CacheWriteResult, counts: tuple[int, int] = (0, 0)) -> None:
         self._results[number] = result
-        self._screen.end(self._names[number], _word_of(result), *counts)
+        self._screen.end(self._names[number], outcome_word(result), *counts)
 
     def _write_profile(self, outcome: str) -> None:
         if self._profiles is None:
@@ -263,7 +255,7 @@ class _Write:
                 continue
             file = self._profile_of(number)
             text = file.read_text(encoding="utf-8") if file and file.exists() else None
-            entries.append((name, "interrupted" if result is None else _word_of(result), text))
+            entries.append((name, "interrupted" if result is None else outcome_word(result), text))
         seconds = time.monotonic() - self._started
         path = os.fspath(self._job.config.profiler.path)
         try:
@@ -273,20 +265,8 @@ class _Write:
                 raise
 
 
-def _word_of(result: CacheWriteResult) -> str:
-    return "failed" if isinstance(result, CacheWriteError) else result.status
-
-
 def _signal_name(number: int) -> str:
     try:
         return signal.Signals(number).name
     except ValueError:
         return f"signal {number}"
-
-
-def _with_traceback(error: BaseException, name: str, trace: str) -> BaseException:
-    """Add the traceback of another process to an exception, as Python 3.11 shows notes."""
-    if trace:
-        note = f"In the process of source {name!r}:\n{trace.rstrip()}"
-        error.__dict__.setdefault("__notes__", []).append(note)
-    return error

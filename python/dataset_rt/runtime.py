@@ -85,7 +85,7 @@ class DatasetRuntime:
                 is not an ``Exception``; no temporaries are left.
         """
         config = _require(writer_config, WriterConfig, "writer_config")
-        return self._write(_source_list(sources), _text_path(path, "path"), config, reuse=False)
+        return self._write(source_list(sources), _text_path(path, "path"), config, reuse=False)
 
     def cached_dataset(
         self,
@@ -159,7 +159,7 @@ class DatasetRuntime:
         config = _require(writer_config, WriterConfig, "writer_config")
         reader = _require(reader_config, ReaderConfig, "reader_config")
         _native.check_reader_config(reader)
-        written = self._write(_source_list(sources), _text_path(path, "path"), config, reuse=True)
+        written = self._write(source_list(sources), _text_path(path, "path"), config, reuse=True)
         native, results = self._native.open_written(written, reader)
         if native is None:
             return CacheSourcesDatasetError(results, _summary(results))
@@ -176,7 +176,7 @@ class DatasetRuntime:
         return write_in_processes(self._native, sources, base, config, reuse=reuse, progress=screen)
 
 
-def _source_list(sources: CacheSource | Sequence[CacheSource]) -> list[CacheSource]:
+def source_list(sources: CacheSource | Sequence[CacheSource]) -> list[CacheSource]:
     """Tell a list of sources from one source, which may itself be a kind of list."""
     if isinstance(sources, list | tuple) and not hasattr(type(sources), "name"):
         return list(sources)

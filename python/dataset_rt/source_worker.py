@@ -12,21 +12,20 @@ import pickle
 import signal
 import struct
 import threading
-import traceback
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 from dataset_rt import _native
 from dataset_rt.errors import SourceProcessError
-from dataset_rt.results import CacheWriteError, travels
+from dataset_rt.results import CacheWriteError
+from dataset_rt.source_outcome import NamedSource, pack_raised, pack_result, unpickle
 
 if TYPE_CHECKING:
     import socket
-    from collections.abc import Iterator
 
     from dataset_rt.config import WriterConfig
     from dataset_rt.results import CacheWriteResult
 
-__all__ = ["COUNTS", "HEAD", "RAISED", "RESULT", "Job", "read_counts", "run_source", "unpickle"]
+__all__ = ["COUNTS", "HEAD", "RAISED", "RESULT", "Job", "read_counts", "run_source"]
 
 HEAD = struct.Struct("<cQ")
 """In front of each message: its kind, and how many bytes follow."""
@@ -50,11 +49,6 @@ class Job(NamedTuple):
         return [_message(_JOB, pickle.dumps(self)), HEAD.pack(_SOURCE, len(source)), source]
 
 
-def unpickle(body: bytes | bytearray) -> Any:
-    """Take an object from a message of the other process, which is as trusted as this one."""
-    return pickle.loads(body)  # noqa: S301
-
-
 def _message(kind: bytes, body: bytes) -> bytes:
     return HEAD.pack(kind, len(body)) + body
 
@@ -73,9 +67,9 @@ def run_source(pipe: socket.socket) -> None:
     try:
         # Held back by the starter until here, where it is caught.
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
-        outcome = _result_message(_write(pipe))
+        outcome = _message(RESULT, pack_result(_write(pipe)))
     except BaseException as error:  # noqa: BLE001 - raised by the starter
-        outcome = _raised_message(error)
+        outcome = _message(RAISED, pack_raised(error))
     finally:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
     pipe.sendall(outcome)
@@ -95,7 +89,7 @@ def _write(pipe: socket.socket) -> CacheWriteResult:
     pickled = _receive(pipe)
     threading.Thread(target=_end_with, args=(pipe,), daemon=True).start()
     try:
-        source = _Named(job.name, unpickle(pickled))
+        source = NamedSource(job.name, unpickle(pickled))
     except Exception as error:  # noqa: BLE001 - whatever the user's class raises
         refusal = SourceProcessError(
             f"source {job.name!r} arrived in its process but could not be unpickled there; its "
@@ -107,20 +101,6 @@ def _write(pipe: socket.socket) -> CacheWriteResult:
         [source], job.base, job.config, reuse=job.reuse, report=report
     )
     return result
-
-
-class _Named:
-    """A source under the name that its starter read; read once more, it might differ."""
-
-    def __init__(self, name: str, source: Any) -> None:
-        self.name = name
-        self._source = source
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self._source)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._source, name)
 
 
 def _receive(pipe: socket.socket) -> bytearray:
@@ -146,24 +126,3 @@ def _end_with(pipe: socket.socket) -> NoReturn:
             pass
     finally:
         os._exit(1)
-
-
-def _result_message(result: CacheWriteResult) -> bytes:
-    error = result.error if isinstance(result, CacheWriteError) else None
-    message = result.message if isinstance(result, CacheWriteError) else ""
-    # By itself, because the starter may find that it can't be unpickled there.
-    return _message(RESULT, pickle.dumps((message, _traceback_text(error), pickle.dumps(result))))
-
-
-def _raised_message(error: BaseException) -> bytes:
-    raised = error
-    if not travels(raised):
-        kind = next(base for base in type(error).__mro__ if base.__module__ == "builtins")
-        raised = kind(str(error))
-    return _message(RAISED, pickle.dumps((raised, _traceback_text(error))))
-
-
-def _traceback_text(error: BaseException | None) -> str:
-    if error is None or error.__traceback__ is None:
-        return ""
-    return "".join(traceback.format_exception(error))

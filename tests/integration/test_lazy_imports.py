@@ -9,7 +9,7 @@ import dataset_rt as drt
 import pytest
 from support import numbered, write_ok
 
-HEAVY = ["torch", "pyarrow", "polars", "pydantic", "numpy", "typer", "rich", "matplotlib"]
+HEAVY = ["torch", "pyarrow", "polars", "pydantic", "numpy", "typer", "rich", "matplotlib", "ray"]
 
 
 def loaded_after(code: str) -> set[str]:
@@ -95,6 +95,33 @@ window = _native.Runtime(1).open_window({window.share()!r})
 assert [s.sample_id for s in window.samples(2, 5)] == [2, 3, 4]
 """
     assert loaded_after(code).isdisjoint(HEAVY)
+
+
+def test_no_module_but_those_of_ray_names_it(tmp_path: Path) -> None:
+    """With Ray out of reach everything else works, writing in processes included."""
+    code = f"""
+import pkgutil, sys
+from importlib import import_module
+sys.modules["ray"] = None
+import dataset_rt
+names = [module.name for module in pkgutil.walk_packages(dataset_rt.__path__, "dataset_rt.")]
+refused = []
+for name in names:
+    if name.endswith(".__main__"):
+        continue
+    try:
+        import_module(name)
+    except ImportError as error:
+        if error.name == "ray":
+            refused.append(name.rpartition(".")[2])
+assert sorted(refused) == ["ray", "ray_calls", "ray_partitions", "ray_tasks"], refused
+from support import QUIET, numbered
+runtime = dataset_rt.DatasetRuntime(num_workers=1)
+quiet = dataset_rt.WriterConfig(show_progress=False, num_processes=1)
+(done,) = runtime.write_cache(numbered(3), {str(tmp_path)!r}, writer_config=quiet)
+assert done.row_count == 3
+"""
+    loaded_after(code)
 
 
 def test_version_is_that_of_the_core() -> None:

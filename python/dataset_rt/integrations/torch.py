@@ -169,7 +169,7 @@ def make_dataloader(
         batch_size=batch_size,
         drop_last=drop_last,
         is_shared=workers > 0,
-        before_claim=partial(compare_ranks, dataset) if found else lambda: None,
+        before_claim=partial(compare_ranks, dataset, found) if found else lambda: None,
         split={"index": index, "count": count, "drop_uneven": drop_uneven, "pad": pad},
     )
     if workers > 0 and any(dataset.cache_urls):
