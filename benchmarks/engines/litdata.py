@@ -102,6 +102,12 @@ class LitdataEngine(Engine):
         self._dataset = litdata.StreamingDataset(os.fspath(self.store), shuffle=True, seed=7)
         self._stream = None
 
+    def open_remote(self, url: str, local: Path) -> None:
+        self._dataset = litdata.StreamingDataset(
+            url, cache_dir=os.fspath(local), shuffle=True, seed=7
+        )
+        self._stream = None
+
     def close(self) -> None:
         self._dataset = self._stream = None
 

@@ -103,6 +103,16 @@ class MosaicEngine(Engine):
             predownload=self.spec.rows,
         )
 
+    def open_remote(self, url: str, local: Path) -> None:
+        self._dataset = streaming.StreamingDataset(
+            remote=url,
+            local=os.fspath(local),
+            shuffle=True,
+            shuffle_seed=7,
+            batch_size=64,
+            predownload=self.spec.rows,
+        )
+
     def close(self) -> None:
         self._dataset = None
 

@@ -100,6 +100,14 @@ class OursEngine(Engine):
         config = drt.ReaderConfig(seed=_SEED)
         self._opened = self._pool().cached_dataset(self._paths(), reader_config=config)
 
+    def open_remote(self, url: str, local: Path) -> None:
+        names = [path.name for path in self._paths()]
+        self._opened = self._pool().cached_dataset(
+            [f"{url}/{name}" for name in names],
+            reader_config=drt.ReaderConfig(seed=_SEED, replacement=False),
+            store_config=drt.StoreConfig(path=local),
+        )
+
     def close(self) -> None:
         self._opened = None
 

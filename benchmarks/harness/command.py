@@ -84,13 +84,12 @@ def run(choice: Choice, maker: EnvironmentMaker, out: Path, rounds: int) -> int:
         }
         if not part:
             continue
-        each = DefinitionRun(definition, part, place)
-        failures[definition.name] = each.failures
-        each.verify()
-        for line in each.lines(rounds or definition.rounds):
-            append_line(out / "lines.jsonl", line)
-            lines.append(line)
-        each.clean()
+        with DefinitionRun(definition, part, place) as each:
+            failures[definition.name] = each.failures
+            each.verify()
+            for line in each.lines(rounds or definition.rounds):
+                append_line(out / "lines.jsonl", line)
+                lines.append(line)
     print(write_report(out, choice.definitions, lines, failures))
     return 1 if any(failures.values()) else 0
 

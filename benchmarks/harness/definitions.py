@@ -18,8 +18,10 @@ if TYPE_CHECKING:
 
 _toml: Any = import_module("tomllib")  # of Python 3.11; the package itself supports 3.10
 
-Kind = Literal["read", "batches", "get_item", "write", "verify", "growth", "loader"]
-Quantity = Literal["speed", "cpu", "cpu_us", "wall_ms", "switches", "private_mib", "worker_mib"]
+Kind = Literal["read", "batches", "get_item", "write", "verify", "growth", "loader", "remote"]
+Quantity = Literal[
+    "speed", "cpu", "cpu_us", "wall_ms", "switches", "private_mib", "worker_mib", "fetched_share"
+]
 _COMPARED = {"speed", "cpu", "worker_mib"}
 Positive = Annotated[int, Field(gt=0)]
 
@@ -95,7 +97,7 @@ class Workload(_Data):
     @property
     def needs_fresh_process(self) -> bool:
         """Whether a trial only means something in a process that has done nothing yet."""
-        return self.kind == "growth" or self.temperature == "cold"
+        return self.kind in {"growth", "remote"} or self.temperature == "cold"
 
 
 class Target(_Data):

@@ -28,6 +28,7 @@ class StepLine(BaseModel):
     private_growth_bytes: int
     child_private_bytes: int = 0
     spinner_turns: int = 0
+    fetched_bytes: int = 0
 
 
 class TrialLine(BaseModel):

@@ -24,6 +24,7 @@ _WORDS = {
     "switches": "context switches per sample",
     "private_mib": "MiB of private memory more",
     "worker_mib": "MiB of private memory of a worker, more than that of",
+    "fetched_share": "bytes fetched per payload byte",
 }
 
 
@@ -52,14 +53,21 @@ def with_range(found: Spread | None, *, is_time: bool = False) -> str:
     return f"{show(found.median)} ({show(found.least)} … {show(found.most)})"
 
 
-def _row(row: ContenderRow, *, memory: str) -> str:
+_OWN_COLUMNS = {
+    "loader": ("worker_mib", "MiB of a worker"),
+    "remote": ("fetched_share", "bytes fetched per payload byte"),
+}
+"""Quantity and title of the column that differs with the kind of trial."""
+
+
+def _row(row: ContenderRow, *, own: str) -> str:
     values = row.quantities
     cells = [
         row.contender,
         with_range(values["cpu_us"], is_time=True),
         with_range(values["wall_us"], is_time=True),
         number(values["switches"].median),
-        number(values[memory].median),
+        number(values[own].median),
         with_range(row.speed_over_original),
         with_range(row.cpu_under_original),
         with_range(row.cpu_over_floor),
@@ -68,20 +76,20 @@ def _row(row: ContenderRow, *, memory: str) -> str:
 
 
 def _table(table: StepTable, kind: str) -> list[str]:
-    memory = "worker_mib" if kind == "loader" else "private_mib"
+    own, title = _OWN_COLUMNS.get(kind, ("private_mib", "MiB more"))
     head = [
         "contender",
         "CPU per sample",
         "wall per sample",
         "switches per sample",
-        "MiB of a worker" if kind == "loader" else "MiB more",
+        title,
         "original's wall / its",
         "original's CPU / its",
         "its CPU / floor's",
     ]
     lines = [] if table.step == kind else [f"Step `{table.step}`", ""]
     lines += ["| " + " | ".join(head) + " |", "|---" * len(head) + "|"]
-    return [*lines, *(_row(row, memory=memory) for row in table.rows), ""]
+    return [*lines, *(_row(row, own=own) for row in table.rows), ""]
 
 
 def _aim(target: Target) -> str:

@@ -14,12 +14,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.harness.lines import TrialLine, refuse_debug
+from benchmarks.harness.object_server import ObjectServer
 from benchmarks.harness.probe import CopyProbe
 from benchmarks.harness.session import ContenderError, Session
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
+    from types import TracebackType
 
     from benchmarks.harness.definitions import Contender, Definition
     from benchmarks.harness.environments import Environment
@@ -61,7 +63,7 @@ class RunPlace:
 
 
 class DefinitionRun:
-    """All rounds of one definition.
+    """All rounds of one definition; to be entered, for what trials share and leave behind.
 
     Args:
         definition: What to do.
@@ -87,6 +89,24 @@ class DefinitionRun:
         self._facts = place.facts
         self._folder = place.folder
         self._root = place.root
+        self._variables: dict[str, str] = {}
+
+    def __enter__(self) -> DefinitionRun:
+        with ExitStack() as stack:
+            if self._definition.workload.kind == "remote":
+                server = ObjectServer(self._environment("moto"), self._root)
+                self._variables = stack.enter_context(server).variables
+            self._stack = stack.pop_all()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._stack.__exit__(kind, error, trace)
+        shutil.rmtree(self._folder / "scratch", ignore_errors=True)
 
     def _begin(self, name: str) -> tuple[Session, dict[str, Any]]:
         contender = self._contenders[name]
@@ -97,7 +117,7 @@ class DefinitionRun:
         scratch.mkdir(parents=True, exist_ok=True)
         log = self._folder / "logs" / f"{name}.log"
         log.parent.mkdir(exist_ok=True)
-        session = Session(environment, self._root, log)
+        session = Session(environment, self._root, log, self._variables)
         try:
             answer = session.ask(
                 "begin",
@@ -213,7 +233,3 @@ class DefinitionRun:
                 "steps": steps,
             }
         )
-
-    def clean(self) -> None:
-        """Remove what trials left in the scratch folder."""
-        shutil.rmtree(self._folder / "scratch", ignore_errors=True)

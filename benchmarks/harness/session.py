@@ -27,6 +27,14 @@ _GRACE_SECONDS = 20
 """A process that has not ended by then, after its input closed, is killed."""
 
 
+def python_path(environment: Environment, root: Path) -> str:
+    """Where a process of an environment imports from, besides its own packages."""
+    paths = [str(root)]
+    if environment.name == HERE:
+        paths += [entry for entry in sys.path if entry]
+    return os.pathsep.join(paths)
+
+
 class ContenderError(Exception):
     """A contender failed; the text is its traceback."""
 
@@ -38,19 +46,19 @@ class Session:
         environment: Whose interpreter runs it.
         root: Folder that holds the package ``benchmarks``.
         log: File that receives what the contender prints.
+        variables: Further variables of its environment.
     """
 
-    def __init__(self, environment: Environment, root: Path, log: Path) -> None:
-        paths = [str(root)]
-        if environment.name == HERE:
-            paths += [entry for entry in sys.path if entry]
+    def __init__(
+        self, environment: Environment, root: Path, log: Path, variables: dict[str, str]
+    ) -> None:
         self._log = log.open("ab")
         self._process = subprocess.Popen(
             [str(environment.python), "-m", "benchmarks.trial"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._log,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
+            env={**os.environ, **variables, "PYTHONPATH": python_path(environment, root)},
             start_new_session=True,
         )
 

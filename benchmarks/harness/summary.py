@@ -32,6 +32,7 @@ QUANTITIES: dict[str, Callable[[StepLine], float]] = {
     "private_mib": lambda step: step.private_growth_bytes / _MIB,
     "worker_mib": lambda step: step.child_private_bytes / _MIB,
     "mib_per_second": lambda step: step.payload_bytes / _MIB / (step.wall_ns / 1e9),
+    "fetched_share": lambda step: step.fetched_bytes / max(1, step.payload_bytes),
     "spinner_turns_per_ms": lambda step: step.spinner_turns / (step.wall_ns / 1e6),
 }
 """What is reported of a step; ``_us`` and ``switches`` are per sample."""

@@ -41,11 +41,11 @@ def smoke(definition, folder, *, refuses_debug=False):
     facts = RunFacts(run="now", commit="c", machine={}, refuses_debug=refuses_debug)
     place = RunPlace(facts, lambda _: here, folder, ROOT)
     ours = {"ours": Contender(engine="ours", environment="here", options={"workers": 2})}
-    run = DefinitionRun(small, ours, place)
-    run.verify()
-    assert run.failures == {}
-    lines = list(run.lines(rounds=1))
-    assert run.failures == {}
+    with DefinitionRun(small, ours, place) as run:
+        run.verify()
+        assert run.failures == {}
+        lines = list(run.lines(rounds=1))
+        assert run.failures == {}
     return small, lines
 
 

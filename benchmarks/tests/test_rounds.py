@@ -108,7 +108,7 @@ def test_stopped_contender_dies_with_the_harness(tmp_path):
         "from benchmarks.harness.environments import Environment\n"
         "from benchmarks.harness.session import Session\n"
         "here = Environment('here', Path(sys.executable), 'digest')\n"
-        f"session = Session(here, Path({str(ROOT)!r}), Path({str(tmp_path / 'log')!r}))\n"
+        f"session = Session(here, Path({str(ROOT)!r}), Path({str(tmp_path / 'log')!r}), {{}})\n"
         "try:\n"
         "    session.ask('nothing')\n"
         "except Exception:\n"

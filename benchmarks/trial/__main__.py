@@ -16,8 +16,9 @@ import traceback
 from pathlib import Path
 from typing import Any
 
+from benchmarks.trial.base import Trial, Workload
 from benchmarks.trial.engine import Engine, engine_class
-from benchmarks.trial.kinds import KINDS, Trial, Workload
+from benchmarks.trial.kinds import KINDS
 from benchmarks.trial.records import RecordSpec, check_delivered
 
 _DONE = "complete.json"

@@ -74,6 +74,15 @@ class Engine(ABC):
     def open(self) -> None:
         """Open ``store`` for reading."""
 
+    def open_remote(self, url: str, local: Path) -> None:
+        """Open what lies in an object store as it lies in ``store``, to draw each sample once.
+
+        Args:
+            url: Where the files of ``store`` are.
+            local: Empty or missing folder for what is fetched.
+        """
+        raise NotOfferedError("remote")
+
     @abstractmethod
     def close(self) -> None:
         """Let go of everything ``open`` took, mappings included."""

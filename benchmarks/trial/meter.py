@@ -35,6 +35,7 @@ class Step:
         private_growth_bytes: Private memory after the step minus before it.
         child_private_bytes: Largest private memory of a child process after the step.
         spinner_turns: What a second, spinning Python thread got done meanwhile.
+        fetched_bytes: Bytes that an object store sent meanwhile.
     """
 
     samples: int
@@ -48,6 +49,7 @@ class Step:
     private_growth_bytes: int
     child_private_bytes: int = 0
     spinner_turns: int = 0
+    fetched_bytes: int = 0
 
     def message(self) -> dict[str, int]:
         """The fields as sent to the harness."""
