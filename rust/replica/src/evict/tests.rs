@@ -164,11 +164,28 @@ fn limit_holds_while_a_store_is_filled() {
 fn limit_holds_for_processes_that_end_before_they_looked_twice() {
     let place = Place::new();
     let limit = ROWS * RECORD as u64 / 4;
-    for start in (0..ROWS).step_by(8) {
+    for sample in 0..ROWS {
         let store = place.open(Some(limit));
-        fetch(&store, start..start + 8);
-        assert!(used_bytes(&place) <= limit, "{start}");
+        fetch(&store, [sample]);
+        assert!(used_bytes(&place) <= limit, "{sample}");
     }
+}
+
+#[test]
+fn room_is_made_for_what_is_under_way_too() {
+    let place = Place::new();
+    let store = place.open(None);
+    fetch(&store, 0..ROWS);
+    let (used, coming) = (used_bytes(&place), ROWS * RECORD as u64 / 4);
+    let (disk, path) = (Disk::new(), place.store());
+    let room = Room {
+        disk: &disk,
+        store: &path,
+        limit_bytes: used + coming / 2,
+    };
+    room.make(0, coming).unwrap();
+    assert!(used_bytes(&place) + coming <= room.limit_bytes);
+    assert!(used_bytes(&place) > coming);
 }
 
 #[test]
