@@ -296,7 +296,8 @@ class CachedDataset(DrawStream):
             transform_batch: Given a ``SampleBatch`` in the worker, returns what is sent: tensors
                 and what pickles. Not together with ``transform`` or ``collate_fn``.
             with_seed: Call ``transform(sample, seed)`` with the ``draw_seed`` of the draw, or
-                ``transform_batch(batch, seeds)`` with a memoryview of uint64, one per draw.
+                ``transform_batch(batch, seeds)`` with a memoryview of uint64, one per draw. One
+                of the two is given then.
             collate_fn: Makes a batch of a list of samples, or of what ``transform`` returned;
                 torch's own if left out.
             drop_last: Leave out a last batch that is not full.

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from dataset_rt import _native
 from dataset_rt.errors import DatasetError, SourceProcessError
 from dataset_rt.results import CacheWriteError
-from dataset_rt.source_outcome import outcome_word, unpack_raised, unpack_result
+from dataset_rt.source_outcome import outcome_text, outcome_word, unpack_raised, unpack_result
 from dataset_rt.source_process import SourceProcess, end_all, exchange, interrupts_held
 from dataset_rt.source_worker import Job
 
@@ -243,7 +243,7 @@ class _Write:
 
     def _end(self, number: int, result: CacheWriteResult, counts: tuple[int, int] = (0, 0)) -> None:
         self._results[number] = result
-        self._screen.end(self._names[number], outcome_word(result), *counts)
+        self._screen.end(self._names[number], outcome_text(result), *counts)
 
     def _write_profile(self, outcome: str) -> None:
         if self._profiles is None:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "NamedSource",
+    "outcome_text",
     "outcome_word",
     "pack_raised",
     "pack_result",
@@ -49,8 +50,15 @@ def unpickle(body: bytes | bytearray) -> Any:
 
 
 def outcome_word(result: CacheWriteResult) -> str:
-    """An outcome in a word, for progress and profile."""
+    """An outcome in a word, for the profile."""
     return "failed" if isinstance(result, CacheWriteError) else result.status
+
+
+def outcome_text(result: CacheWriteResult) -> str:
+    """The same, and why a source failed, for the screen."""
+    if isinstance(result, CacheWriteError):
+        return f"{outcome_word(result)}: {result.message}"
+    return outcome_word(result)
 
 
 def pack_result(result: CacheWriteResult) -> bytes:

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import types
 
+import pytest
 from command import read_all
 from dataset_rt.progress import notebook_sink
 
@@ -44,6 +45,32 @@ def test_terminal_gets_a_bar_and_keeps_a_line_of_each_source(tmp_path) -> None:
             rf"\b{name}: 20,000 samples, .*samples/s, .*MB/s \(built\); [123]/3 sources", plain
         )
     assert "3/3 sources" in plain
+
+
+REFUSE = """
+import sys
+import dataset_rt as drt
+
+class Refusing:
+    name = "train"
+
+    def __iter__(self):
+        raise ValueError("no label\\nin line 3")
+
+if __name__ == "__main__":
+    config = drt.WriterConfig(num_processes=int(sys.argv[2]))
+    drt.DatasetRuntime(num_workers=1).write_cache(Refusing(), sys.argv[1], writer_config=config)
+"""
+
+
+@pytest.mark.parametrize("num_processes", ["0", "1"])
+def test_line_of_a_source_that_failed_says_why(tmp_path, num_processes: str) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(REFUSE)
+    command = [sys.executable, str(program), str(tmp_path / "caches"), num_processes]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.splitlines()[-1] == "train: failed: ValueError: no label"
 
 
 def test_notebook_gets_a_bar_that_is_updated_in_place(monkeypatch) -> None:

@@ -206,6 +206,9 @@ def test_what_excludes_each_other_is_refused(runtime, tmp_path) -> None:
     for other in ({"transform": len}, {"collate_fn": list}):
         with pytest.raises(TypeError, match="transform_batch"):
             dataset.to_torch_dataloader(transform_batch=sizes, **other)
+    for other in ({}, {"collate_fn": list}):
+        with pytest.raises(TypeError, match="with_seed"):
+            dataset.to_torch_dataloader(with_seed=True, **other)
 
 
 def outcome_of(iterator):

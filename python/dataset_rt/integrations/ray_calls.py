@@ -19,7 +19,7 @@ from dataset_rt.errors import DatasetError, SourceProcessError
 from dataset_rt.integrations.ray_tasks import Ledger, SourceJob, write_source
 from dataset_rt.progress import notebook_sink
 from dataset_rt.results import CacheWriteError
-from dataset_rt.source_outcome import outcome_word, unpack_raised, unpack_result
+from dataset_rt.source_outcome import outcome_text, outcome_word, unpack_raised, unpack_result
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -194,7 +194,7 @@ class RayWrite:
     def _end(self, number: int, result: CacheWriteResult) -> None:
         self._results[number] = result
         counts = self._counts.pop(number, (0, 0))
-        self._screen.end(self._names[number], outcome_word(result), *counts)
+        self._screen.end(self._names[number], outcome_text(result), *counts)
 
     def _end_tasks(self) -> None:
         """Cancel what still runs, first as Ctrl-C does, and remove what it left."""

@@ -124,7 +124,7 @@ impl Progress {
         Ok(())
     }
 
-    /// Says that a source ended, with the outcome in one or two words.
+    /// Says that a source ended, with the outcome in a word and, of a failure, why; the first line of it is shown.
     pub(crate) fn end_source(
         &mut self,
         py: Python<'_>,
@@ -140,6 +140,7 @@ impl Progress {
         let Some(place) = self.active.iter().position(|source| source.name == name) else {
             return Ok(());
         };
+        let outcome = outcome.lines().next().unwrap_or_default();
         let mut source = self.active.remove(place);
         (source.samples, source.bytes) = (samples, bytes);
         let text = if samples == 0 {

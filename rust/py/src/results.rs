@@ -64,16 +64,23 @@ pub(crate) fn failure<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     // Taken as a whole, the exception brings its traceback along.
     let value = error.clone_ref(py).into_value(py).into_bound(py);
-    let is_ours = value.is_instance(&classes::errors(py)?.getattr("DatasetError")?)?;
-    let text = value
-        .str()
-        .map_or_else(|_| String::new(), |text| text.to_string());
-    let message = match (is_ours, text.is_empty()) {
-        (true, _) => text,
-        (false, true) => value.get_type().name()?.to_string(),
-        (false, false) => format!("{}: {text}", value.get_type().name()?),
-    };
     classes::results(py)?
         .getattr("CacheWriteError")?
-        .call1((name, message, value))
+        .call1((name, message_of(&value)?, value))
+}
+
+/// What an exception says; the name of its class before it, if that is not one of ours.
+///
+/// # Errors
+/// Those of Python.
+pub(crate) fn message_of(error: &Bound<'_, PyAny>) -> PyResult<String> {
+    let is_ours = error.is_instance(&classes::errors(error.py())?.getattr("DatasetError")?)?;
+    let text = error
+        .str()
+        .map_or_else(|_| String::new(), |text| text.to_string());
+    Ok(match (is_ours, text.is_empty()) {
+        (true, _) => text,
+        (false, true) => error.get_type().name()?.to_string(),
+        (false, false) => format!("{}: {text}", error.get_type().name()?),
+    })
 }

@@ -14,7 +14,7 @@ use dataset_rt_storage::load::LoadedCache;
 use pyo3::prelude::*;
 
 use crate::convert::config::{WriterSettings, reader_options};
-use crate::convert::integer::whole_number;
+use crate::convert::integer::number_between;
 use crate::dataset::Dataset;
 use crate::error::CoreError;
 use crate::objects::{Library, place_of, store_options};
@@ -251,12 +251,10 @@ impl Runtime {
 /// # Errors
 /// `InvalidConfigError` for a number out of range, `TypeError` for no integer.
 pub(crate) fn worker_pool(num_workers: &Bound<'_, PyAny>) -> Result<Arc<WorkerPool>, CoreError> {
-    let workers = usize::try_from(whole_number("num_workers", num_workers)?).unwrap_or(usize::MAX);
-    if workers == 0 || workers > MAX_WORKERS {
-        let expected = "an integer from 1 to 1024";
-        return Err(CoreError::option("num_workers", num_workers, expected));
-    }
-    Ok(WorkerPool::new(workers)?)
+    let workers = number_between("num_workers", num_workers, 1, MAX_WORKERS as u64)?;
+    Ok(WorkerPool::new(
+        usize::try_from(workers).unwrap_or(MAX_WORKERS),
+    )?)
 }
 
 fn outcome_value<'py>(

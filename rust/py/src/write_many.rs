@@ -14,6 +14,7 @@ use crate::convert::config::WriterSettings;
 use crate::error::CoreError;
 use crate::profile::{Profile, Stages};
 use crate::progress::Progress;
+use crate::results::message_of;
 use crate::source::SourceName;
 use crate::write::{Failure, RowsIn, Signals, SourceProfile, WriteCall, Written};
 
@@ -200,10 +201,16 @@ impl<'a> ManyWrites<'a> {
         };
         state.word = word_of(&outcome);
         let counters = &state.profile.counters;
+        let told = match &outcome {
+            Err(Failure::Value(error)) => {
+                format!("{}: {}", state.word, message_of(error.value(py))?)
+            }
+            _ => state.word.to_owned(),
+        };
         let shown = self.progress.end_source(
             py,
             &state.name,
-            state.word,
+            &told,
             counters.samples(),
             counters.payload_bytes(),
         );

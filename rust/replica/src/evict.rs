@@ -50,19 +50,24 @@ impl Room<'_> {
         Ok(bytes)
     }
 
-    /// Gives room back until enough is free beside `coming_bytes`, or nothing more may go; `start` says which folder and shard come first. Does nothing while another process does it.
-    pub(crate) fn make(&self, start: u64, coming_bytes: u64) -> Result<(), ReplicaError> {
+    /// Gives room back until enough is free beside `coming_bytes`, or nothing more may go; `start` says which folder and shard come first. Does nothing while another process does it. Says how many bytes
+    /// are used then, with those coming.
+    pub(crate) fn make(&self, start: u64, coming_bytes: u64) -> Result<u64, ReplicaError> {
         let used = self.used_bytes()?.saturating_add(coming_bytes);
         if used <= self.limit_bytes - self.limit_bytes / FREE_SHARE_BEFORE {
-            return Ok(());
+            return Ok(used);
         }
         let lock = self.store.join(LOCK_FILE);
         let Some(_lock) = LockFile::try_acquire(self.disk, &lock)? else {
-            return Ok(());
+            return Ok(used);
         };
         sweep(self.disk, self.store);
         let kept = self.limit_bytes - self.limit_bytes / FREE_SHARE_BEHIND;
-        let mut surplus = used.saturating_sub(kept);
+        self.shrink(start, used.saturating_sub(kept))?;
+        Ok(self.used_bytes()?.saturating_add(coming_bytes))
+    }
+
+    fn shrink(&self, start: u64, mut surplus: u64) -> Result<(), ReplicaError> {
         let folders = self.folders()?;
         // What was used goes in the second round at the latest: the first one lets it rest.
         for _round in 0..2 {

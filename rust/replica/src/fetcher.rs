@@ -5,7 +5,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use dataset_rt_pool::{CancelToken, PoolError, WorkerPool};
 use dataset_rt_storage::durable::Disk;
@@ -39,6 +39,8 @@ struct Inner {
     disk: Disk,
     /// Held while room is made, so that nothing more is asked for meanwhile.
     asked: Mutex<Asked>,
+    /// A request ended.
+    arrived: Condvar,
     looks: AtomicU64,
 }
 
@@ -72,6 +74,7 @@ impl Fetcher {
                     unseen_bytes: u64::MAX,
                     coming_bytes: 0,
                 }),
+                arrived: Condvar::new(),
                 looks: AtomicU64::new(u64::from(std::process::id())),
             }),
         }
@@ -176,7 +179,7 @@ impl Inner {
                 false => Outcome::Dropped,
                 true => {
                     let bytes = request.run.bytes.end - request.run.bytes.start;
-                    self.take_room(bytes);
+                    self.take_room(bytes, &|| request.is_wanted());
                     let filled = catch_unwind(AssertUnwindSafe(|| self.fill(&request)));
                     self.fill_room(bytes);
                     filled.unwrap_or_else(|_| Outcome::Failed(Arc::new(ReplicaError::Cancelled)))
@@ -195,32 +198,46 @@ impl Inner {
         }
     }
 
-    /// Takes room for so many more bytes, and makes some when there may be too little.
-    fn take_room(&self, bytes: u64) {
+    /// Takes room for so many more bytes: makes some when there may be too little, and waits for requests under way when there is none.
+    fn take_room(&self, bytes: u64, is_wanted: &dyn Fn() -> bool) {
         let Some(limit_bytes) = self.options.limit_bytes else {
             return;
         };
-        let mut asked = self.asked();
-        asked.coming_bytes += bytes;
-        asked.unseen_bytes = asked.unseen_bytes.saturating_add(bytes);
-        if asked.unseen_bytes <= limit_bytes / LOOKS_PER_LIMIT {
-            return;
-        }
-        asked.unseen_bytes = 0;
         let room = Room {
             disk: &self.disk,
             store: &self.options.path,
             limit_bytes,
         };
-        let start = self.looks.fetch_add(1, Ordering::Relaxed);
-        // A store in which no room can be made fills up; the next look tries again, and a full disk is an error of the write.
-        let _tried_again = room.make(start, asked.coming_bytes);
+        let mut asked = self.asked();
+        loop {
+            asked.unseen_bytes = asked.unseen_bytes.saturating_add(bytes);
+            if asked.unseen_bytes <= limit_bytes / LOOKS_PER_LIMIT {
+                break;
+            }
+            let start = self.looks.fetch_add(1, Ordering::Relaxed);
+            // A store in which no room can be made fills up; the next look tries again, and a full disk is an error of the write.
+            let fits = room
+                .make(start, asked.coming_bytes + bytes)
+                .map_or(true, |used| used <= limit_bytes);
+            // What is needed at once may exceed the limit, so one request at a time goes on.
+            if fits || asked.coming_bytes == 0 || !is_wanted() {
+                asked.unseen_bytes = 0;
+                break;
+            }
+            asked.unseen_bytes = u64::MAX;
+            asked = self
+                .arrived
+                .wait(asked)
+                .unwrap_or_else(PoisonError::into_inner);
+        }
+        asked.coming_bytes += bytes;
     }
 
     /// Bytes for which room was taken are there, or will not come.
     fn fill_room(&self, bytes: u64) {
         let mut asked = self.asked();
         asked.coming_bytes = asked.coming_bytes.saturating_sub(bytes);
+        self.arrived.notify_all();
     }
 
     fn asked(&self) -> MutexGuard<'_, Asked> {

@@ -57,10 +57,12 @@ pub enum StorageError {
         expected_bytes: u64,
     },
     /// The path holds no manifest, so no finished cache.
-    #[error("{}: not a cache, there is no manifest.json", path.display())]
+    #[error("{}: not a cache, there is no manifest.json{}", path.display(), Inside(caches))]
     NoManifest {
         /// The path.
         path: PathBuf,
+        /// Names of folders in it that have a manifest, as far as somebody looked.
+        caches: Vec<String>,
     },
     /// The sample does not exist.
     #[error("cache {}: no sample {sample}, there are {sample_count}", cache.display())]
@@ -156,6 +158,22 @@ impl fmt::Display for Needed {
         match self.0 {
             Some(bytes) => write!(out, ", {bytes} bytes more are needed"),
             None => Ok(()),
+        }
+    }
+}
+
+/// Caches in a folder that was taken for one.
+struct Inside<'a>(&'a [String]);
+
+impl fmt::Display for Inside<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            [] => Ok(()),
+            [only] => write!(out, "; the cache in it is {only:?}"),
+            [first, .., last] => {
+                let count = self.0.len();
+                write!(out, "; {count} caches are in it, {first:?} to {last:?}")
+            }
         }
     }
 }
@@ -264,7 +282,7 @@ impl StorageError {
         match self {
             Self::Io { path, .. }
             | Self::NameNotDurable { path, .. }
-            | Self::NoManifest { path }
+            | Self::NoManifest { path, .. }
             | Self::AlreadyFinished { path }
             | Self::Occupied { path }
             | Self::ExposedFolder { path, .. }

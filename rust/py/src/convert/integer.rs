@@ -26,3 +26,21 @@ pub(crate) fn whole_number(argument: &str, value: &Bound<'_, PyAny>) -> Result<u
         .extract()
         .map_err(|_| CoreError::option(argument, value, "an integer from 0 to 2**64 - 1"))
 }
+
+/// The same within bounds, both of them allowed.
+///
+/// # Errors
+/// As [`whole_number`], with these bounds.
+pub(crate) fn number_between(
+    argument: &str,
+    value: &Bound<'_, PyAny>,
+    least: u64,
+    most: u64,
+) -> Result<u64, CoreError> {
+    let expected = || format!("an integer from {least} to {most}");
+    match whole_number(argument, value) {
+        Ok(number) if (least..=most).contains(&number) => Ok(number),
+        Err(error @ CoreError::Python(_)) => Err(error),
+        _ => Err(CoreError::option(argument, value, &expected())),
+    }
+}

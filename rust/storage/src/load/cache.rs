@@ -16,7 +16,7 @@ use dataset_rt_format::{
     check_record, decode_record,
 };
 
-use super::files::{check_length, check_lengths, read_manifest_in};
+use super::files::{caches_in, check_length, check_lengths, read_manifest_in};
 use super::manifest::CacheManifest;
 use super::plain_record::PlainRecord;
 use super::rows::{RecordPlace, Rows};
@@ -67,6 +67,10 @@ impl LoadedCache {
             match Self::open_in(Arc::clone(&dir), options) {
                 // A rebuild took the directory away while it was being opened; another one has its name.
                 Err(_) if !dir.has_its_path()? => {}
+                Err(StorageError::NoManifest { path, .. }) => {
+                    let caches = caches_in(disk, &path);
+                    return Err(StorageError::NoManifest { path, caches });
+                }
                 outcome => return outcome,
             }
         }

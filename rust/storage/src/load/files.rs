@@ -31,6 +31,19 @@ pub fn read_manifest(disk: &Disk, path: &Path) -> Result<CacheManifest, StorageE
     read_manifest_in(&DirHandle::open(disk, path)?)
 }
 
+/// Names of the caches in a folder, sorted; none where it can't be listed.
+pub(super) fn caches_in(disk: &Disk, folder: &Path) -> Vec<String> {
+    let mut names: Vec<String> = disk
+        .list(folder)
+        .unwrap_or_default()
+        .iter()
+        .filter(|path| path.join(CacheFile::Manifest.path()).is_file())
+        .filter_map(|path| Some(path.file_name()?.to_string_lossy().into_owned()))
+        .collect();
+    names.sort_unstable();
+    names
+}
+
 /// Reads the origin of the cache at `path`.
 ///
 /// # Errors
@@ -46,6 +59,7 @@ pub(super) fn read_manifest_in(dir: &DirHandle) -> Result<CacheManifest, Storage
         Err(error) if error.io_kind() == Some(io::ErrorKind::NotFound) => {
             return Err(StorageError::NoManifest {
                 path: dir.path().to_owned(),
+                caches: Vec::new(),
             });
         }
         opened => opened?,

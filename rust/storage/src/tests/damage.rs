@@ -176,11 +176,20 @@ fn missing_file_fails_at_open_and_is_named() {
     }
     let base = tempfile::tempdir().unwrap();
     let path = made(base.path());
+    let error = open_as(base.path(), true).unwrap_err();
+    let name = path.file_name().unwrap().to_str().unwrap();
+    assert!(
+        error
+            .to_string()
+            .ends_with(&format!("the cache in it is {name:?}")),
+        "{error}"
+    );
     fs::remove_file(path.join("manifest.json")).unwrap();
-    assert!(matches!(
-        open_as(&path, true),
-        Err(StorageError::NoManifest { .. })
-    ));
+    let error = open_as(&path, true).unwrap_err();
+    assert!(
+        matches!(&error, StorageError::NoManifest { caches, .. } if caches.is_empty()),
+        "{error}"
+    );
 }
 
 #[test]
