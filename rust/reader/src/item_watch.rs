@@ -8,7 +8,7 @@ use std::time::Duration;
 use crate::clock;
 use crate::lengths::LengthWatch;
 use crate::plan::PlannedDraw;
-use crate::schedule::{Place, judge};
+use crate::schedule::{Lane, judge};
 use crate::snapshot::Snapshot;
 
 /// Remembers looks at files and pages.
@@ -21,22 +21,22 @@ pub(crate) struct ItemWatch {
 
 impl ItemWatch {
     /// Where samples are to be read.
-    pub(crate) fn place(&mut self, snapshot: &Snapshot, samples: &[PlannedDraw]) -> Place {
+    pub(crate) fn lane(&mut self, snapshot: &Snapshot, samples: &[PlannedDraw]) -> Lane {
         let caches = snapshot.caches();
         if !snapshot.options().is_mapped {
-            return Place::Cold;
+            return Lane::Cold;
         }
         // Files that were cut are not touched, not even to judge.
         if !self.lengths.are_intact(caches, samples) {
-            return Place::Inline;
+            return Lane::Inline;
         }
         let now = clock::now();
         if samples.len() == 1 && !caches.may_hold_compressed() && self.warmth.is_sure(now) {
-            return Place::Inline;
+            return Lane::Inline;
         }
-        let place = judge(snapshot, samples, 0);
-        self.warmth.looked(now, place == Place::Inline);
-        place
+        let lane = judge(snapshot, samples, 0);
+        self.warmth.looked(now, lane == Lane::Inline);
+        lane
     }
 }
 

@@ -15,7 +15,7 @@ use crate::error::ReaderError;
 use crate::fetch::{PayloadSink, Undelivered, fetch};
 use crate::item_watch::ItemWatch;
 use crate::plan::PlannedDraw;
-use crate::schedule::{FetchedBlock, JOB_DRAWS, Place, Prefetch};
+use crate::schedule::{FetchedBlock, JOB_DRAWS, Lane, Prefetch};
 use crate::snapshot::Snapshot;
 use crate::stats::ReadStats;
 
@@ -126,10 +126,12 @@ impl<S: ItemSink> ItemReader<'_, S> {
         let caches = self.snapshot.caches();
         let verifies = self.snapshot.options().verifies_records;
         let before = payloads.len();
-        let on_pool =
-            caches.store().is_some() || self.watch.place(self.snapshot, block) != Place::Inline;
-        if on_pool {
-            let mut fetched = self.fetch_on_pool(block)?;
+        let lane = match caches.store() {
+            Some(_) => Lane::Cold,
+            None => self.watch.lane(self.snapshot, block),
+        };
+        if lane != Lane::Inline {
+            let mut fetched = self.fetch_on_pool(block, lane == Lane::Cold)?;
             self.stats.decode_time += fetched.take_decode_time();
             for number in 0..block.len() {
                 let payload = fetched.take(number)?;
@@ -156,9 +158,10 @@ impl<S: ItemSink> ItemReader<'_, S> {
     fn fetch_on_pool(
         &mut self,
         block: &[PlannedDraw],
+        is_cold: bool,
     ) -> Result<FetchedBlock, Undelivered<S::Error>> {
         let mut prefetch = Prefetch::new(self.snapshot, self.pool);
-        prefetch.submit(block, true).map_err(ReaderError::from)?;
+        prefetch.submit(block, is_cold).map_err(ReaderError::from)?;
         loop {
             let mut taken = None;
             self.sink

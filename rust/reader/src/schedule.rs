@@ -33,7 +33,7 @@ const INLINE_DECODE_BYTES: u64 = 16 * 1024;
 
 /// Where a block of draws is to be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum Lane {
     /// In the consumer's thread.
     Inline,
     /// On the pool, because it is not in memory.
@@ -43,10 +43,10 @@ pub(crate) enum Place {
 }
 
 /// Judges a block by its codecs and by whether a few of its pages are in memory; `warm_blocks` were in a row before it.
-pub(crate) fn judge(snapshot: &Snapshot, block: &[PlannedDraw], warm_blocks: u32) -> Place {
+pub(crate) fn judge(snapshot: &Snapshot, block: &[PlannedDraw], warm_blocks: u32) -> Lane {
     let caches = snapshot.caches();
     if !snapshot.options().is_mapped {
-        return Place::Cold;
+        return Lane::Cold;
     }
     let step = match warm_blocks >= SURE_BLOCKS {
         true => block.len().max(1),
@@ -57,10 +57,10 @@ pub(crate) fn judge(snapshot: &Snapshot, block: &[PlannedDraw], warm_blocks: u32
         .step_by(step)
         .any(|draw| locate(caches, draw).is_some_and(|(cache, place)| !cache.is_resident(&place)));
     if is_cold {
-        return Place::Cold;
+        return Lane::Cold;
     }
     if !caches.may_hold_compressed() {
-        return Place::Inline;
+        return Lane::Inline;
     }
     let mut decoded_bytes = 0;
     for draw in block {
@@ -68,11 +68,11 @@ pub(crate) fn judge(snapshot: &Snapshot, block: &[PlannedDraw], warm_blocks: u32
         if let Some((_, place)) = locate(caches, draw) {
             decoded_bytes += u64::from(place.decoded_bytes);
             if decoded_bytes > INLINE_DECODE_BYTES {
-                return Place::Decode;
+                return Lane::Decode;
             }
         }
     }
-    Place::Inline
+    Lane::Inline
 }
 
 /// Payloads of one job, in the order of its draws.

@@ -7,7 +7,7 @@ use dataset_rt_pool::PoolError;
 
 use super::{Reading, SampleIterator, Segment};
 use crate::error::ReaderError;
-use crate::schedule::{Place, judge};
+use crate::schedule::{Lane, judge};
 
 /// Draws that are planned and judged together, once an iterator has come so far.
 pub(super) const PLAN_DRAWS: u64 = 256;
@@ -52,23 +52,23 @@ impl SampleIterator {
         let caches = snapshot.caches();
         // Files that were cut are not touched, not even to judge; each draw then looks for itself. What is not mapped is looked at where it is read.
         let is_judged = !snapshot.options().is_mapped || self.lengths.are_intact(caches, &draws);
-        let place = match (has_to_fetch, is_judged) {
-            (true, _) => Place::Cold,
+        let lane = match (has_to_fetch, is_judged) {
+            (true, _) => Lane::Cold,
             (false, true) => judge(snapshot, &draws, self.warm_blocks),
-            (false, false) => Place::Inline,
+            (false, false) => Lane::Inline,
         };
-        self.warm_blocks = match place {
-            Place::Cold => 0,
-            Place::Inline | Place::Decode => self.warm_blocks.saturating_add(1),
+        self.warm_blocks = match lane {
+            Lane::Cold => 0,
+            Lane::Inline | Lane::Decode => self.warm_blocks.saturating_add(1),
         };
-        let reading = match place {
-            Place::Inline => {
+        let reading = match lane {
+            Lane::Inline => {
                 self.block_draws = (self.block_draws * BLOCK_GROWTH).min(PLAN_DRAWS);
                 Reading::Inline
             }
-            Place::Cold | Place::Decode => {
+            Lane::Cold | Lane::Decode => {
                 draws.truncate(usize::try_from(self.prefetch.job_draws()).unwrap_or(usize::MAX));
-                let is_cold = place == Place::Cold;
+                let is_cold = lane == Lane::Cold;
                 match self.prefetch.submit(&draws, is_cold) {
                     Err(PoolError::LostInFork) => {
                         self.submit_again()?;
@@ -84,7 +84,7 @@ impl SampleIterator {
             draws,
             next: 0,
             reading,
-            is_cold: place == Place::Cold,
+            is_cold: lane == Lane::Cold,
         });
         Ok(())
     }

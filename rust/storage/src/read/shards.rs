@@ -81,19 +81,12 @@ impl Shards {
         let Self::Mapped(maps) = self else {
             return Ok(None);
         };
-        let bytes = maps
-            .get(row.shard.get() as usize)
-            .map(Map::bytes)
-            .unwrap_or_default();
-        match slice(bytes, row.offset_bytes, u64::from(row.stored_bytes)) {
-            Some(record) => Ok(Some(record)),
-            None => Err(short(
-                sample,
-                row,
-                (bytes.len() as u64).saturating_sub(row.offset_bytes),
-            )
-            .into()),
+        if let Some(record) = self.mapped_range(row) {
+            return Ok(Some(record));
         }
+        let shard = maps.get(row.shard.get() as usize);
+        let bytes = shard.map_or(0, |shard| shard.bytes().len() as u64);
+        Err(short(sample, row, bytes.saturating_sub(row.offset_bytes)).into())
     }
 
     /// Copies the stored bytes of a record into `out`, which has exactly their length.
