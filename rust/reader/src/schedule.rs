@@ -19,10 +19,8 @@ use crate::lengths::LengthWatch;
 use crate::plan::PlannedDraw;
 use crate::snapshot::Snapshot;
 
-/// Draws of a block whose pages are looked at; the others are taken to be like them.
-const PROBES: usize = 4;
-
-/// Blocks in a row that were in memory after which one look is enough for the next: the looks are the dearest part of planning.
+/// Blocks in a row that were in memory after which one look is enough for the next: the looks are the dearest part of planning. Before, each draw is looked at:
+/// one that is missed and then read by the consumer makes the system read its surroundings too, of which the next look would conclude that all is there.
 const SURE_BLOCKS: u32 = 4;
 
 /// Draws of one job at most.
@@ -42,19 +40,14 @@ pub(crate) enum Lane {
     Decode,
 }
 
-/// Judges a block by its codecs and by whether a few of its pages are in memory; `warm_blocks` were in a row before it.
+/// Judges a block by its codecs and by whether its records are in memory; `warm_blocks` were in a row before it.
 pub(crate) fn judge(snapshot: &Snapshot, block: &[PlannedDraw], warm_blocks: u32) -> Lane {
     let caches = snapshot.caches();
     if !snapshot.options().is_mapped {
         return Lane::Cold;
     }
-    let step = match warm_blocks >= SURE_BLOCKS {
-        true => block.len().max(1),
-        false => (block.len() / PROBES).max(1),
-    };
-    let is_cold = block
+    let is_cold = looked_at(block, warm_blocks)
         .iter()
-        .step_by(step)
         .any(|draw| locate(caches, draw).is_some_and(|(cache, place)| !cache.is_resident(&place)));
     if is_cold {
         return Lane::Cold;
@@ -73,6 +66,14 @@ pub(crate) fn judge(snapshot: &Snapshot, block: &[PlannedDraw], warm_blocks: u32
         }
     }
     Lane::Inline
+}
+
+/// The draws of a block whose records are looked for in memory.
+fn looked_at(block: &[PlannedDraw], warm_blocks: u32) -> &[PlannedDraw] {
+    match warm_blocks >= SURE_BLOCKS {
+        true => block.get(..1).unwrap_or_default(),
+        false => block,
+    }
 }
 
 /// Payloads of one job, in the order of its draws.
@@ -230,4 +231,27 @@ fn fetch_block(
         block.payloads.push(payload);
     }
     block
+}
+
+#[cfg(test)]
+mod tests {
+    use dataset_rt_format::{CacheId, RowIndex, SampleId};
+
+    use super::*;
+
+    #[test]
+    fn every_record_is_looked_for_until_blocks_were_in_memory_for_a_while() {
+        let draw = |sample| PlannedDraw {
+            position: sample,
+            row: RowIndex::new(sample),
+            cache: CacheId::new(0),
+            sample: SampleId::new(sample),
+        };
+        let block: Vec<_> = (0..16).map(draw).collect();
+        for warm_blocks in 0..SURE_BLOCKS {
+            assert_eq!(looked_at(&block, warm_blocks).len(), 16);
+        }
+        assert_eq!(looked_at(&block, SURE_BLOCKS).len(), 1);
+        assert!(looked_at(&[], SURE_BLOCKS).is_empty());
+    }
 }
