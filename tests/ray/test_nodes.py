@@ -1,11 +1,10 @@
-"""A node that dies while it writes; two of them are on this machine, each with its own processes."""
+"""A node that dies while it writes; this machine has two of them, each with its own processes."""
 
 from __future__ import annotations
 
 import os
 import tempfile
 import threading
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cluster import joined
@@ -15,6 +14,7 @@ from ray_sources import QUIET, Numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     import dataset_rt as drt
 
@@ -23,7 +23,7 @@ NODE = {"num_cpus": 1, "object_store_memory": 80_000_000}
 
 
 class BlockedOnce(Numbers):
-    """Waits for ever after its first row, the first time, when it has said so through a named pipe."""
+    """Waits for ever after its first row, the first time, and says so through a named pipe."""
 
     def __init__(self, name: str, pipe: Path, mark: Path) -> None:
         super().__init__(name)
@@ -57,9 +57,7 @@ def test_node_that_dies_costs_its_task_only(tmp_path: Path) -> None:
                 replacing = threading.Thread(target=replace_node)
                 replacing.start()
                 sources = [Numbers("a"), BlockedOnce("b", pipe, mark), Numbers("c")]
-                results = write_caches(
-                    sources, base, writer_config=QUIET, task_options=ONLY_THERE
-                )
+                results = write_caches(sources, base, writer_config=QUIET, task_options=ONLY_THERE)
                 replacing.join()
         finally:
             nodes.shutdown()

@@ -156,7 +156,9 @@ def make_dataloader(
     if transform_batch is not None and not (transform is None and collate_fn is None):
         raise TypeError("transform_batch makes the whole batch: no transform, no collate_fn")
     if with_seed and transform is None and transform_batch is None:
-        raise TypeError("with_seed=True gives seeds to a transform or transform_batch: none is given")
+        raise TypeError(
+            "with_seed=True gives seeds to a transform or transform_batch: none is given"
+        )
     if ordering := sorted({"batch_sampler", "sampler", "shuffle"} & options.keys()):
         raise TypeError(
             f"{ordering[0]} is no option here: the order is that of ReaderConfig(shuffle=, "
