@@ -91,7 +91,7 @@ def test_package_unpickles_only_between_its_own_processes() -> None:
     unpickling = re.compile(r"pickle\.loads?\b|Unpickler|marshal|shelve|\beval\(|\bexec\(")
     found = {name: unpickling.findall(text) for name, text in sources.items()}
     assert {name: uses for name, uses in found.items() if uses} == {
-        "source_worker.py": ["pickle.loads"]
+        "source_outcome.py": ["pickle.loads"]
     }
 
 
