@@ -152,10 +152,14 @@ def seen_here(dataset: drt.CachedDataset) -> list[tuple[int, bytes]]:
 
 
 def test_memory_of_a_reader_is_flat(
-    runtime: drt.DatasetRuntime, cache_url: str, tmp_path: Path
+    runtime: drt.DatasetRuntime, object_server: ObjectServer, tmp_path: Path
 ) -> None:
-    store = store_config(tmp_path / "store", limit_bytes=2**19, look_ahead_bytes=2**17)
-    dataset = runtime.cached_dataset([cache_url], reader_config=CONFIG, store_config=store)
+    samples = [(bytes([i % 251]) * (i * 37 % 9000), {"i": i}) for i in range(400)]
+    path = write_ok(runtime, Rows("flat", samples), tmp_path, max_shard_bytes=300_000).path
+    url = object_server.url("flat")
+    drt.upload(path, url)
+    store = store_config(tmp_path / "store", limit_bytes=2**20, look_ahead_bytes=2**17)
+    dataset = runtime.cached_dataset([url], reader_config=CONFIG, store_config=store)
     for _ in range(3):
         seen_here(dataset)
     before, fetched = private_kib(), dataset.stats().fetched_bytes
