@@ -322,7 +322,7 @@ def test_c18_only_what_two_processes_say_to_each_other_is_unpickled() -> None:
             word in file.read_text() for word in ("pickle.load", "Unpickler", "marshal", "eval(")
         )
     }
-    assert found == {"source_worker.py"}
+    assert found == {"source_outcome.py"}
 
 
 TRUNCATED = """
