@@ -4,7 +4,7 @@ Fast path: ``local`` without ``remote``, ``batch_size=64``, and ``predownload`` 
 set: at its default a thread naps for 7 ms whenever it is that far ahead. A sample is a dict
 of the payload, the four metadata values and the two ids. Its order is its own shuffle, each
 sample once. ``MDSWriter`` hashes and syncs nothing by default. Its loader is torch's own with
-lists of samples.
+lists of samples. Out of an object store it is given an empty ``local``, and predownload as above.
 """
 
 from __future__ import annotations

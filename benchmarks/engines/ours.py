@@ -4,6 +4,7 @@ Record checksums are on, prefetch is the default, and the runtime has the number
 that the options say. The loader is ``to_torch_dataloader``: with workers, which are spawned
 and persistent, the batches it makes by itself, of which every payload is taken as bytes;
 without workers lists of samples, as for the others, because nothing has to be sent.
+Out of an object store each row is drawn once per epoch, as the others do.
 """
 
 from __future__ import annotations
