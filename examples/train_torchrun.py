@@ -3,7 +3,7 @@
 The loader finds rank and world size by itself, and a batch of all ranks together is always the
 same run of draws, so the checkpoint of one number of ranks is good for another.
 
-    python examples/train_torchrun.py                           show that, in several runs
+    python examples/train_torchrun.py                           show that, in several runs here
     torchrun --nproc-per-node 2 examples/train_torchrun.py --work DIRECTORY    train, or resume
 """
 
@@ -75,12 +75,16 @@ def of_all_ranks(loss: float, numbers: list[int]) -> tuple[float, list[int]]:
 
 
 def launch(work: Path, ranks: int, stop_after: int) -> None:
-    """Run this file under torchrun."""
-    command = [sys.executable, "-m", "torch.distributed.run", f"--nproc-per-node={ranks}"]
-    command += ["--rdzv-backend=c10d", "--rdzv-endpoint=127.0.0.1:0", "--local-addr=127.0.0.1"]
-    work_and_end = [f"--work={work}", f"--stop-after={stop_after}"]
-    environment = {"OMP_NUM_THREADS": "1", **os.environ}
-    subprocess.run([*command, __file__, *work_and_end], check=True, env=environment)
+    """Run this file once per rank, with the variables that torchrun would set."""
+    with tempfile.TemporaryDirectory() as folder:
+        command = [sys.executable, __file__, f"--work={work}", f"--stop-after={stop_after}"]
+        command += [f"--meet=file://{folder}/ranks"]
+        shared = {"OMP_NUM_THREADS": "1", **os.environ, "WORLD_SIZE": str(ranks)}
+        started = [
+            subprocess.Popen(command, env={**shared, "RANK": str(rank)}) for rank in range(ranks)
+        ]
+        statuses = [process.wait() for process in started]
+    assert statuses == [0] * ranks, statuses
 
 
 def compare(undisturbed: Path, changed: Path) -> None:
@@ -110,13 +114,19 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--work", type=Path, help="train here, or resume what is here")
     parser.add_argument("--stop-after", type=int, default=BATCHES, help="so many batches")
+    parser.add_argument("--meet", default="env://", help="how ranks find each other")
     options = parser.parse_args()
     if options.work is None:
         show()
         return
     options.work.mkdir(parents=True, exist_ok=True)
     torch.set_num_threads(1)
-    dist.init_process_group("gloo")
+    dist.init_process_group(
+        "gloo",
+        init_method=options.meet,
+        rank=int(os.environ["RANK"]),
+        world_size=int(os.environ["WORLD_SIZE"]),
+    )
     train(options.work, options.stop_after)
     dist.destroy_process_group()
 
