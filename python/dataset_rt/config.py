@@ -151,7 +151,8 @@ class StoreConfig(_Config):
         limit_bytes: Bytes that the store may take on the disk, all processes together; None
             for as many as there are. Records that a live window needs soon stay whatever the
             limit says; index and metadata of a cache stay too.
-        look_ahead_bytes: Payload bytes of coming draws that are fetched ahead of each reader.
+        look_ahead_bytes: Payload bytes of coming draws that are fetched ahead of each reader; no
+            more than a quarter of the limit.
         max_requests: Requests in flight, at most, of each dataset.
         attempts: How often bytes are asked for before their error is raised.
         retry_wait_seconds: Wait before the second attempt; each later one waits twice as long.

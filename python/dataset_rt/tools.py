@@ -148,6 +148,7 @@ def upload(
 
     Raises:
         RemoteReadError: The object store did not take something, or give it back.
+        CacheExistsError: Another cache is at the URL; nothing was sent.
         CorruptCacheError: A file of the cache is not what its manifest says; there is no manifest
             at the URL then, unless an earlier upload left one.
         InvalidConfigError: An argument, or a cache of the original system: convert it first.

@@ -77,7 +77,11 @@ def needs() -> Sequence[Sequence[str]]:
         ("reads of a node", f"{rate:.1f} MiB/s", "8 ranks by 500 a second"),
         ("reads of all nodes", f"{job.wanted_bytes_per_second / GIB:.1f} GiB/s", "125 nodes"),
         ("the same, a tenth on each node", f"{tenth:.1f} GiB/s", "see below"),
-        ("time of an epoch", f"{job.epoch_seconds / 3600:.1f} h", "10 GiB/s from the store"),
+        (
+            "time of an epoch",
+            f"{job.epoch_seconds / 3600:.1f} h",
+            "10^10 draws at the pace of the ranks",
+        ),
         ("shards a node touches in one", f"{job.shard_share_of_node():.0%}", "8e7 draws"),
         ("copies on all nodes pay after", f"{job.epochs_until_copies_pay()} epochs", "by traffic"),
     ]

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use dataset_rt_reader::{Place, is_object_url};
+use dataset_rt_reader::is_object_url;
 use dataset_rt_replica::{
     Connect, ObjectFacts, ReplicaError, StoreOptions, TakeBytes, Transport, TransportFault,
     UploadProgress, UploadReport, upload as send,
@@ -20,6 +20,7 @@ use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyDict;
 
 use crate::convert::integer::whole_number;
+use crate::convert::location::local_path;
 use crate::error::CoreError;
 use crate::runtime::worker_pool;
 use crate::tools::Watch;
@@ -165,6 +166,14 @@ fn fault_of(py: Python<'_>, error: &PyErr) -> TransportFault {
     }
 }
 
+/// Makes sure that what makes requests can be imported.
+///
+/// # Errors
+/// The `ImportError`.
+pub(crate) fn require_library(py: Python<'_>) -> PyResult<()> {
+    py.import(MODULE).map(drop)
+}
+
 /// Reads a `StoreConfig`.
 pub(crate) fn store_options(config: &Bound<'_, PyAny>) -> Result<StoreOptions, CoreError> {
     let seconds = |name: &str| -> Result<Duration, CoreError> {
@@ -174,7 +183,7 @@ pub(crate) fn store_options(config: &Bound<'_, PyAny>) -> Result<StoreOptions, C
     };
     let path: PathBuf = config.getattr("path")?.extract()?;
     let options = StoreOptions {
-        path: std::path::absolute(path)?,
+        path: local_path("path", path)?,
         limit_bytes: config.getattr("limit_bytes")?.extract()?,
         look_ahead_bytes: config.getattr("look_ahead_bytes")?.extract()?,
         max_requests: config.getattr("max_requests")?.extract()?,
@@ -191,14 +200,6 @@ pub(crate) fn store_options(config: &Bound<'_, PyAny>) -> Result<StoreOptions, C
 #[pyo3(signature = (config, /))]
 pub(crate) fn check_store_config(config: &Bound<'_, PyAny>) -> Result<(), CoreError> {
     store_options(config).map(|_| ())
-}
-
-/// Where a path or URL leads; paths become absolute.
-pub(crate) fn place_of(path: PathBuf) -> Result<Place, CoreError> {
-    match path.to_str() {
-        Some(text) if is_object_url(text) => Ok(Place::Url(text.to_owned())),
-        _ => Ok(Place::Directory(std::path::absolute(path)?)),
-    }
 }
 
 /// Sends a cache to a URL.
@@ -220,7 +221,8 @@ pub(crate) fn upload<'py>(
             "a URL that begins with s3://, gs://, az:// or file://",
         ));
     }
-    let path = std::path::absolute(path)?;
+    let path = local_path("path", path)?;
+    require_library(py)?;
     let pool = worker_pool(num_workers)?;
     let attempts = whole_number("attempts", attempts)?;
     let options = StoreOptions {

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use dataset_rt_pool::WorkerPool;
 use dataset_rt_reader::{
-    CacheSet, ClaimedWindow, Dataset as CoreDataset, Snapshot, StoreAccess, check_schema,
+    CacheSet, ClaimedWindow, Dataset as CoreDataset, Place, Snapshot, StoreAccess, check_schema,
     open_cache, open_dump, open_places, open_shared,
 };
 use dataset_rt_storage::load::LoadedCache;
@@ -15,9 +15,10 @@ use pyo3::prelude::*;
 
 use crate::convert::config::{WriterSettings, reader_options};
 use crate::convert::integer::number_between;
+use crate::convert::location::{local_path, place_of};
 use crate::dataset::Dataset;
 use crate::error::CoreError;
-use crate::objects::{Library, place_of, store_options};
+use crate::objects::{Library, require_library, store_options};
 use crate::progress::Progress;
 use crate::report::Report;
 use crate::results;
@@ -52,7 +53,7 @@ impl Runtime {
     ) -> Result<Vec<Outcome>, CoreError> {
         let settings = WriterSettings::extract(config)?;
         let names = source_names(sources)?;
-        let base = std::path::absolute(base)?;
+        let base = local_path("path", base.to_owned())?;
         let call = WriteCall {
             base: &base,
             options: &settings.options,
@@ -90,7 +91,7 @@ impl Runtime {
         let py = config.py();
         let settings = WriterSettings::extract(config)?;
         let names = source_names(&sources)?;
-        let base = std::path::absolute(&base)?;
+        let base = local_path("path", base)?;
         let call = WriteCall {
             base: &base,
             options: &settings.options,
@@ -156,6 +157,9 @@ impl Runtime {
             .into_iter()
             .map(place_of)
             .collect::<Result<Vec<_>, _>>()?;
+        if places.iter().any(|place| matches!(place, Place::Url(_))) {
+            require_library(py)?;
+        }
         let access = store
             .map(|store| -> Result<_, CoreError> {
                 Ok(StoreAccess {

@@ -17,6 +17,7 @@ use pyo3::types::{PyDict, PyTuple};
 
 use crate::classes;
 use crate::convert::config::WriterSettings;
+use crate::convert::location::local_path;
 use crate::error::CoreError;
 use crate::report::Report;
 use crate::results;
@@ -32,7 +33,7 @@ pub(crate) fn verify<'py>(
     progress: Option<Py<PyAny>>,
 ) -> Result<Bound<'py, PyAny>, CoreError> {
     let py = num_workers.py();
-    let path = std::path::absolute(path)?;
+    let path = local_path("path", path)?;
     let pool = worker_pool(num_workers)?;
     let counters = Arc::new(VerifyProgress::default());
     let shown = Arc::clone(&counters);
@@ -57,7 +58,7 @@ pub(crate) fn verify<'py>(
 #[pyfunction]
 #[pyo3(signature = (path, /))]
 pub(crate) fn inspect(py: Python<'_>, path: PathBuf) -> Result<Bound<'_, PyAny>, CoreError> {
-    let path = std::path::absolute(path)?;
+    let path = local_path("path", path)?;
     let disk = Disk::new();
     let (manifest, origin) = py.detach(|| {
         let manifest = read_manifest(&disk, &path)?;
@@ -112,7 +113,7 @@ pub(crate) fn convert<'py>(
     let py = config.py();
     let settings = WriterSettings::extract(config)?;
     let compression = compression.map(compression_named).transpose()?;
-    let (path, out) = (std::path::absolute(path)?, std::path::absolute(out)?);
+    let (path, out) = (local_path("path", path)?, local_path("out", out)?);
     let pool = worker_pool(num_workers)?;
     let counters = Arc::new(ConvertProgress::default());
     let shown = Arc::clone(&counters);

@@ -116,7 +116,7 @@ impl Coming {
 
     fn free_bytes(&self) -> u64 {
         let bytes = self.told.iter().map(|(_, told)| told.bytes()).sum();
-        self.store.options().look_ahead_bytes.saturating_sub(bytes)
+        self.store.options().ahead_bytes().saturating_sub(bytes)
     }
 
     /// Draws that have the bytes that may still be announced, if they are as long as those before.

@@ -87,7 +87,7 @@ impl ComingUnits {
     fn has_room(&self) -> bool {
         let bytes: u64 = self.told.iter().map(|(_, told)| told.bytes()).sum();
         self.told.is_empty()
-            || (bytes < self.store.options().look_ahead_bytes && self.told.len() < AHEAD_UNITS)
+            || (bytes < self.store.options().ahead_bytes() && self.told.len() < AHEAD_UNITS)
     }
 }
 

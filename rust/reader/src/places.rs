@@ -97,6 +97,13 @@ fn open_place(
 ) -> Result<Opened, ReaderError> {
     let (url, folder) = match place {
         Place::Directory(path) => {
+            if dataset_rt_replica::is_in_store(path) {
+                return Err(ReaderError::InvalidOption {
+                    option: "cache_paths",
+                    found: path.display().to_string(),
+                    expected: "the URL of this cache: its folder in a store holds only what was fetched of it",
+                });
+            }
             let opened = open_cache(path, options, pool, interrupt)
                 .map_err(|source| ReaderError::Cache { cache, source })?;
             return Ok((opened, None));

@@ -96,6 +96,12 @@ pub enum ReplicaError {
         /// The cache.
         url: String,
     },
+    /// Another cache is at the URL.
+    #[error("{url}: another cache is there; upload to a URL of its own, or delete that one first")]
+    Occupied {
+        /// The URL.
+        url: String,
+    },
     /// The records are not in the store, and a forked process can't fetch.
     #[error(
         "{url}: a process that was forked from one that fetched can't fetch; start it by spawn or forkserver"
@@ -154,6 +160,7 @@ impl ReplicaError {
             Self::Storage(error) => error.kind(),
             Self::Pool(error) => StorageError::from(error.clone()).kind(),
             Self::NoChecksums { .. } | Self::InvalidOption { .. } => ErrorKind::InvalidInput,
+            Self::Occupied { .. } => ErrorKind::AlreadyExists,
             Self::Cancelled => ErrorKind::Cancelled,
         }
     }
@@ -193,6 +200,7 @@ impl ReplicaError {
                 facts.field = Some("paths".to_owned());
                 facts.url = Some(url.clone());
             }
+            Self::Occupied { url } => facts.url = Some(url.clone()),
             Self::Forked { url } => {
                 facts.url = Some(url.clone());
                 facts.found = Some("a forked process".to_owned());

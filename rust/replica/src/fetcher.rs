@@ -13,7 +13,7 @@ use dataset_rt_storage::durable::Disk;
 use crate::error::ReplicaError;
 use crate::evict::Room;
 use crate::options::StoreOptions;
-use crate::plan::{Needed, plan_requests};
+use crate::plan::{Needed, Spare, plan_requests};
 use crate::queue::Queue;
 use crate::replica::Replica;
 use crate::request::{Outcome, Request};
@@ -94,13 +94,13 @@ impl Fetcher {
         &self,
         replica: &Arc<Replica>,
         needed: &[Needed],
-        later_share: f64,
+        spare: Spare,
         interest: Option<&CancelToken>,
     ) -> Result<Vec<Arc<Request>>, ReplicaError> {
         let held = |samples| self.inner.work().queue.held(replica.number, &samples);
         let view = View::new(replica, &held);
         let absent = view.absent_of(needed)?;
-        let runs = plan_requests(&view, &absent, later_share)?;
+        let runs = plan_requests(&view, &absent, spare)?;
         let requests = runs
             .into_iter()
             .map(|run| Arc::new(Request::new(replica, run, interest.cloned())));

@@ -28,6 +28,7 @@ mod view;
 pub use error::{ReadFault, ReplicaError};
 pub use options::StoreOptions;
 pub use replica::Replica;
+pub use resident::is_in_store;
 pub use store::{Announcement, Awaited, FetchStats, Store};
 pub use transport::{Connect, ObjectFacts, TakeBytes, Transport, TransportFault};
 pub use upload::{UploadProgress, UploadReport, upload};

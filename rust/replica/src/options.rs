@@ -10,6 +10,9 @@ use crate::error::ReplicaError;
 /// Most requests at once: more would be a mistake against any server.
 const MAX_REQUESTS: usize = 1024;
 
+/// The part of a limit that records may take which are fetched ahead.
+const AHEAD_SHARE: u64 = 4;
+
 /// How a store on the local disk is kept, and how it is filled.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoreOptions {
@@ -42,6 +45,14 @@ impl StoreOptions {
             retry_wait: Duration::from_millis(100),
             request_timeout: Duration::from_secs(30),
         }
+    }
+
+    /// Bytes that are fetched ahead: no more than a part of a limit, so that what is needed next stays.
+    #[must_use]
+    pub fn ahead_bytes(&self) -> u64 {
+        self.limit_bytes.map_or(self.look_ahead_bytes, |limit| {
+            self.look_ahead_bytes.min(limit / AHEAD_SHARE)
+        })
     }
 
     /// Refuses options that can't be worked with.

@@ -9,6 +9,9 @@ use std::ops::Range;
 /// Bytes that a request costs beside those it moves: what a connection could have moved while it waited for an answer.
 pub(crate) const REQUEST_BYTES: u64 = 128 * 1024;
 
+/// The same where the store can't hold everything: what is moved besides pushes out what will be needed.
+const FULL_REQUEST_BYTES: u64 = REQUEST_BYTES / 4;
+
 /// Length of a piece: a record belongs to the piece that its first byte is in.
 pub(crate) const PIECE_BYTES: u64 = 4 * 1024 * 1024;
 
@@ -31,6 +34,31 @@ pub(crate) struct RecordRange {
 impl RecordRange {
     fn piece(&self) -> (u32, u64) {
         (self.shard, self.start_bytes / PIECE_BYTES)
+    }
+}
+
+/// What bytes that nobody needs now are worth.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Spare {
+    /// The store keeps all that is fetched; this part of it will be needed later.
+    Kept { later_share: f64 },
+    /// They take the room of records that are needed as much.
+    Displacing,
+}
+
+impl Spare {
+    fn later_share(self) -> f64 {
+        match self {
+            Self::Kept { later_share } => later_share,
+            Self::Displacing => 0.0,
+        }
+    }
+
+    fn request_bytes(self) -> u64 {
+        match self {
+            Self::Kept { .. } => REQUEST_BYTES,
+            Self::Displacing => FULL_REQUEST_BYTES,
+        }
     }
 }
 
@@ -65,16 +93,17 @@ pub(crate) struct Run {
     pub(crate) turn: u64,
 }
 
-/// Plans requests for records that are absent, given in the order of their samples and each once; `later_share` is the part of the other records that will be needed later, and kept
-/// until then. Requests come sorted by turn.
+/// Plans requests for records that are absent, given in the order of their samples and each once; `spare` says what other records are worth. Requests come sorted by turn.
 ///
 /// # Errors
 /// What `records` answers.
 pub(crate) fn plan_requests<R: Records>(
     records: &R,
     needed: &[Needed],
-    later_share: f64,
+    spare: Spare,
 ) -> Result<Vec<Run>, R::Error> {
+    let request_bytes = spare.request_bytes();
+    let cost = |run: &Run| run.bytes.end - run.bytes.start + request_bytes;
     let mut runs = Vec::new();
     let mut rest = needed;
     while let Some(first) = rest.first() {
@@ -82,15 +111,15 @@ pub(crate) fn plan_requests<R: Records>(
         let count = rest.partition_point(|one| one.sample < piece.samples.end);
         let (group, others) = rest.split_at(count.max(1));
         rest = others;
-        let narrow = joined(records, group)?;
+        let narrow = joined(records, group, request_bytes)?;
         let piece_bytes = piece.bytes.end - piece.bytes.start;
         let records_later = (piece.samples.end - piece.samples.start) as f64;
         let by_ranges = narrow.iter().map(cost).sum::<u64>() as f64;
         let by_ranges_later =
-            later_share * (piece_bytes as f64 + records_later * REQUEST_BYTES as f64);
-        if ((piece_bytes + REQUEST_BYTES) as f64) <= by_ranges.max(by_ranges_later) {
+            spare.later_share() * (piece_bytes as f64 + records_later * request_bytes as f64);
+        if ((piece_bytes + request_bytes) as f64) <= by_ranges.max(by_ranges_later) {
             let wide = widened(records, &piece, group)?;
-            runs.extend(joined(records, &wide)?);
+            runs.extend(joined(records, &wide, request_bytes)?);
         } else {
             runs.extend(narrow);
         }
@@ -99,20 +128,19 @@ pub(crate) fn plan_requests<R: Records>(
     Ok(runs)
 }
 
-/// What a request costs, in bytes.
-fn cost(run: &Run) -> u64 {
-    run.bytes.end - run.bytes.start + REQUEST_BYTES
-}
-
 /// Joins records to runs where the gap between two of them is cheaper than a request.
-fn joined<R: Records>(records: &R, needed: &[Needed]) -> Result<Vec<Run>, R::Error> {
+fn joined<R: Records>(
+    records: &R,
+    needed: &[Needed],
+    request_bytes: u64,
+) -> Result<Vec<Run>, R::Error> {
     let mut runs: Vec<Run> = Vec::new();
     for one in needed {
         let range = records.range(one.sample)?;
         if let Some(run) = runs.last_mut() {
             let gap = range.start_bytes.saturating_sub(run.bytes.end);
             // A record under way within a gap would be asked for twice.
-            let is_joined = gap < REQUEST_BYTES && {
+            let is_joined = gap < request_bytes && {
                 let between = run.samples.end..one.sample;
                 between.is_empty() || records.are_absent(between)?.iter().all(|absent| *absent)
             };

@@ -14,6 +14,12 @@ use dataset_rt_storage::memory::zeroed;
 /// Name of the file, relative to the cache's folder in the store.
 pub(crate) const RESIDENT_FILE: &str = "resident.bin";
 
+/// Whether a folder is that of a cache in a store, which is not a cache by itself.
+#[must_use]
+pub fn is_in_store(folder: &Path) -> bool {
+    folder.join(RESIDENT_FILE).is_file()
+}
+
 /// The record is not in the store.
 pub(crate) const ABSENT: u8 = 0;
 /// It is, and nobody needed it since the last look for room.

@@ -16,7 +16,7 @@ use crate::error::ReplicaError;
 use crate::fetcher::Fetcher;
 use crate::lease::{Lease, Leases};
 use crate::options::StoreOptions;
-use crate::plan::Needed;
+use crate::plan::{Needed, Spare};
 use crate::replica::Replica;
 use crate::request::{Outcome, Request};
 
@@ -173,8 +173,13 @@ impl Store {
         let planned = self.fetcher.planning();
         for ((replica, needed), share) in self.replicas.iter().zip(&needed).zip(later_shares) {
             if let Some(replica) = replica {
-                let share = share * self.kept_share(replica);
-                requests.extend(self.fetcher.plan(replica, needed, share, Some(interest))?);
+                let spare = match self.holds_all() {
+                    true => Spare::Kept {
+                        later_share: *share,
+                    },
+                    false => Spare::Displacing,
+                };
+                requests.extend(self.fetcher.plan(replica, needed, spare, Some(interest))?);
             }
         }
         requests.sort_by_key(|request| request.run.turn);
@@ -332,7 +337,10 @@ impl Store {
                     .collect();
                 needed.sort_unstable();
                 needed.dedup_by_key(|one| one.sample);
-                requests.extend(self.fetcher.plan(replica, &needed, 0.0, None)?);
+                requests.extend(
+                    self.fetcher
+                        .plan(replica, &needed, Spare::Displacing, None)?,
+                );
             }
         }
         self.fetcher.push(&requests, true)?;
@@ -361,13 +369,15 @@ impl Store {
         })
     }
 
-    /// The part of what is fetched that will still be there later, about.
-    fn kept_share(&self, replica: &Replica) -> f64 {
-        let stored = replica.cache().manifest().stored_bytes().max(1);
-        match self.options().limit_bytes {
-            Some(limit) => (limit as f64 / stored as f64).min(1.0),
-            None => 1.0,
-        }
+    /// Whether the limit leaves room for all records of this dataset.
+    fn holds_all(&self) -> bool {
+        let replicas = self.replicas.iter().flatten();
+        let stored: u64 = replicas
+            .map(|replica| replica.cache().manifest().stored_bytes())
+            .sum();
+        self.options()
+            .limit_bytes
+            .is_none_or(|limit| stored <= limit - limit / 8)
     }
 
     fn is_forked(&self) -> bool {

@@ -62,7 +62,7 @@ impl UploadProgress {
 /// Sends the finished cache at `path` to the place of a transport.
 ///
 /// # Errors
-/// What the disk or the object store answers; [`ReplicaError::NoChecksums`] for a cache of the original system; [`ReplicaError::Damaged`] where a file of the cache is not what its manifest says: it is sent and then not
+/// What the disk or the object store answers; [`ReplicaError::Occupied`] where another cache is; [`ReplicaError::NoChecksums`] for a cache of the original system; [`ReplicaError::Damaged`] where a file of the cache is not what its manifest says: it is sent and then not
 /// found to be right, and there is no manifest then.
 ///
 /// # Cost
@@ -84,6 +84,7 @@ pub fn upload(
         });
     };
     let files = files_of(&disk, path, &manifest)?;
+    refuse_occupied(&remote, &files, pool, interrupt)?;
     let total = files.iter().map(|(_, seal)| seal.bytes).sum();
     let mut report = UploadReport::default();
     let cancel = CancelToken::new();
@@ -122,6 +123,39 @@ pub fn upload(
     Ok(report)
 }
 
+/// Leaves alone what is no part of this cache: a URL with the manifest of another one.
+fn refuse_occupied(
+    remote: &Arc<Remote>,
+    files: &[(CacheFile, FileSeal)],
+    pool: &Arc<WorkerPool>,
+    interrupt: &InterruptCheck,
+) -> Result<(), ReplicaError> {
+    let Some((file, seal)) = files.last().copied() else {
+        return Ok(());
+    };
+    let cancel = CancelToken::new();
+    let mut window: OrderedWindow<Result<bool, ReplicaError>> =
+        OrderedWindow::new(pool, NonZeroUsize::MIN, &cancel);
+    let (asked, cancel) = (Arc::clone(remote), cancel.clone());
+    window.submit(move || match asked.length_of(&file.path())? {
+        None => Ok(true),
+        Some(bytes) if bytes != seal.bytes => Ok(false),
+        Some(_) => Ok(arrived(&asked, file, seal, &cancel)?.is_none()),
+    })?;
+    let is_free = loop {
+        if let Some(answer) = window.take_timeout(CHECK_INTERVAL) {
+            break answer??;
+        }
+        interrupt.check()?;
+    };
+    match is_free {
+        true => Ok(()),
+        false => Err(ReplicaError::Occupied {
+            url: remote.url().to_owned(),
+        }),
+    }
+}
+
 /// All files with what they have to be, the manifest last.
 fn files_of(
     disk: &Disk,
@@ -158,7 +192,9 @@ fn send(
         is_sent,
         bytes: seal.bytes,
     };
-    if remote.has_length(&name, seal.bytes)? && arrived(remote, file, seal, cancel)?.is_none() {
+    if remote.length_of(&name)? == Some(seal.bytes)
+        && arrived(remote, file, seal, cancel)?.is_none()
+    {
         return Ok(sent(false));
     }
     remote.put(&name, source, &|| !cancel.is_cancelled())?;
@@ -207,14 +243,14 @@ fn arrived(
 }
 
 impl Remote {
-    /// Whether an object is there and has that many bytes.
-    fn has_length(&self, name: &str, bytes: u64) -> Result<bool, ReplicaError> {
+    /// Length of an object in bytes; `None` if there is none.
+    fn length_of(&self, name: &str) -> Result<Option<u64>, ReplicaError> {
         match self.facts(name) {
-            Ok(facts) => Ok(facts.bytes == bytes),
+            Ok(facts) => Ok(Some(facts.bytes)),
             Err(ReplicaError::Object {
                 fault: ReadFault::Missing,
                 ..
-            }) => Ok(false),
+            }) => Ok(None),
             Err(error) => Err(error),
         }
     }

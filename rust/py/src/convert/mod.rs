@@ -6,6 +6,7 @@ pub(crate) mod bytes;
 pub(crate) mod column;
 pub(crate) mod config;
 pub(crate) mod integer;
+pub(crate) mod location;
 pub(crate) mod metadata;
 pub(crate) mod sample_object;
 pub(crate) mod state;

@@ -46,7 +46,7 @@ impl Shelf {
                 turn: 0,
             })
             .collect();
-        let Ok(runs) = plan_requests(self, &needed, later_share);
+        let Ok(runs) = plan_requests(self, &needed, Spare::Kept { later_share });
         runs
     }
 }
@@ -108,6 +108,19 @@ fn piece_of_many_needed_records_is_moved_whole() {
 }
 
 #[test]
+fn store_that_can_not_hold_everything_moves_little_besides() {
+    let shelf = Shelf::all_absent(&[16 * KIB; 2048], 2048);
+    let needed: Vec<_> = (0..2048)
+        .step_by(8)
+        .map(|sample| Needed { sample, turn: 0 })
+        .collect();
+    let Ok(runs) = plan_requests(&shelf, &needed, Spare::Displacing);
+    assert_eq!(runs.len(), 256);
+    let Ok(runs) = plan_requests(&shelf, &needed, Spare::Kept { later_share: 0.0 });
+    assert!(runs.len() < 16);
+}
+
+#[test]
 fn resident_records_of_a_whole_piece_are_not_moved_again() {
     let mut absent = vec![true; 4096];
     absent[1000..2000].fill(false);
@@ -120,7 +133,7 @@ fn resident_records_of_a_whole_piece_are_not_moved_again() {
 fn requests_come_in_the_order_of_their_soonest_turn() {
     let shelf = Shelf::all_absent(&[PIECE_BYTES; 4], 4);
     let needed = [(0, 2), (1, 0), (3, 1)].map(|(sample, turn)| Needed { sample, turn });
-    let Ok(runs) = plan_requests(&shelf, &needed, 0.0);
+    let Ok(runs) = plan_requests(&shelf, &needed, Spare::Kept { later_share: 0.0 });
     let samples: Vec<_> = runs.iter().map(|run| run.samples.start).collect();
     assert_eq!(samples, [1, 3, 0]);
 }
@@ -132,6 +145,7 @@ proptest! {
         per_shard in 1_usize..80,
         chosen in proptest::collection::vec((any::<bool>(), any::<bool>()), 200),
         later_share in 0.0..=1.0_f64,
+        is_kept in any::<bool>(),
     ) {
         let absent: Vec<_> = chosen.iter().map(|(absent, _)| *absent).take(lengths.len()).collect();
         let shelf = Shelf::new(&lengths, per_shard, absent.clone());
@@ -141,7 +155,11 @@ proptest! {
             .filter(|(_, (absent, needed))| *absent && *needed)
             .map(|(sample, _)| Needed { sample, turn: 1000 - sample })
             .collect();
-        let Ok(runs) = plan_requests(&shelf, &needed, later_share);
+        let spare = match is_kept {
+            true => Spare::Kept { later_share },
+            false => Spare::Displacing,
+        };
+        let Ok(runs) = plan_requests(&shelf, &needed, spare);
         let mut held = vec![0; lengths.len()];
         for run in &runs {
             let mut end = run.bytes.start;
@@ -162,8 +180,8 @@ proptest! {
         prop_assert!(runs.is_sorted_by_key(|run| run.turn));
         let bytes: u64 = runs.iter().map(|run| run.bytes.end - run.bytes.start).sum();
         let least: u64 = needed.iter().map(|one| lengths[usize::try_from(one.sample).unwrap()]).sum();
-        if later_share == 0.0 {
-            prop_assert!(bytes <= least + needed.len() as u64 * REQUEST_BYTES);
+        if !is_kept {
+            prop_assert!(bytes <= least + needed.len() as u64 * FULL_REQUEST_BYTES);
         }
     }
 }
