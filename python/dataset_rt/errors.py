@@ -243,23 +243,23 @@ class RemoteReadError(DatasetError, OSError, fields=("url", "byte_range", "attem
     cause: str | None = None
 
 
-class _NotFoundError(DatasetIOError, FileNotFoundError):
-    pass
+class DatasetFileNotFoundError(DatasetIOError, FileNotFoundError):
+    """What is not there; caught as either of its bases."""
 
 
-class _FileExistsError(DatasetIOError, FileExistsError):
-    pass
+class DatasetFileExistsError(DatasetIOError, FileExistsError):
+    """What is there already; caught as either of its bases."""
 
 
-class _PermissionError(DatasetIOError, PermissionError):
-    pass
+class DatasetPermissionError(DatasetIOError, PermissionError):
+    """What this user must not do; caught as either of its bases."""
 
 
 _BY_ERRNO: dict[int | None, type[DatasetIOError]] = {
-    _errno.ENOENT: _NotFoundError,
-    _errno.EEXIST: _FileExistsError,
-    _errno.EACCES: _PermissionError,
-    _errno.EPERM: _PermissionError,
+    _errno.ENOENT: DatasetFileNotFoundError,
+    _errno.EEXIST: DatasetFileExistsError,
+    _errno.EACCES: DatasetPermissionError,
+    _errno.EPERM: DatasetPermissionError,
 }
 
 

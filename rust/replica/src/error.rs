@@ -56,7 +56,7 @@ impl fmt::Display for ReadFault {
 #[non_exhaustive]
 pub enum ReplicaError {
     /// An object could not be read or written.
-    #[error("{url}{}, after {attempts} attempts: {fault}: {cause}", Bytes(range.as_ref()))]
+    #[error("{url}{}, {}: {fault}: {cause}", Bytes(range.as_ref()), Attempts(*attempts))]
     Object {
         /// The object.
         url: String,
@@ -70,7 +70,7 @@ pub enum ReplicaError {
         cause: String,
     },
     /// The bytes of an object are not those of the cache, however often they are fetched.
-    #[error("{url}{}, after {attempts} attempts: {finding}", Bytes(range.as_ref()))]
+    #[error("{url}{}, {}: {finding}", Bytes(range.as_ref()), Attempts(*attempts))]
     Damaged {
         /// The object.
         url: String,
@@ -133,6 +133,18 @@ impl fmt::Display for Bytes<'_> {
         match self.0 {
             Some(range) => write!(out, ", bytes {}..{}", range.start, range.end),
             None => Ok(()),
+        }
+    }
+}
+
+/// How often something was asked for, in a sentence.
+struct Attempts(u32);
+
+impl fmt::Display for Attempts {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            1 => out.write_str("asked for once"),
+            many => write!(out, "asked for {many} times"),
         }
     }
 }

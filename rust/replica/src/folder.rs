@@ -13,12 +13,13 @@ use dataset_rt_format::{
     CacheFile, FileHasher, FileSeal, FormatError, Manifest, Region, ShardId, Site, decode_manifest,
 };
 use dataset_rt_pool::{CancelToken, OrderedWindow, WorkerPool};
+use dataset_rt_storage::InterruptCheck;
 use dataset_rt_storage::durable::{
     Access, Disk, DiskFile, PrivateDir, SparseFile, publish_new, sweep_dead,
 };
-use dataset_rt_storage::{InterruptCheck, StorageError};
 
 use crate::error::ReplicaError;
+use crate::patience::take;
 use crate::remote::{Finding, Remote};
 use crate::resident::Resident;
 
@@ -180,19 +181,6 @@ impl Fetching<'_> {
             });
         }
         Ok(out.sync()?)
-    }
-}
-
-/// The oldest result of a window that is not empty.
-fn take<T: Send + 'static>(
-    interrupt: &InterruptCheck,
-    window: &mut OrderedWindow<T>,
-) -> Result<T, StorageError> {
-    loop {
-        if let Some(result) = window.take_timeout(dataset_rt_storage::CHECK_INTERVAL) {
-            return Ok(result?);
-        }
-        interrupt.check()?;
     }
 }
 

@@ -13,6 +13,7 @@ mod fetcher;
 mod folder;
 mod lease;
 mod options;
+mod patience;
 mod plan;
 mod queue;
 mod remote;

@@ -11,12 +11,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use dataset_rt_format::{CacheFile, FileHasher, FileSeal, FormatError, Manifest, Region, Site};
 use dataset_rt_pool::{CancelToken, OrderedWindow, WorkerPool};
+use dataset_rt_storage::InterruptCheck;
 use dataset_rt_storage::durable::{Disk, DiskFile};
 use dataset_rt_storage::load::{CacheManifest, read_manifest};
-use dataset_rt_storage::{CHECK_INTERVAL, InterruptCheck};
 
 use crate::error::{ReadFault, ReplicaError};
 use crate::options::StoreOptions;
+use crate::patience::take;
 use crate::remote::Remote;
 use crate::transport::Transport;
 
@@ -105,12 +106,7 @@ pub fn upload(
             window.submit(move || send(&remote, file, seal, &source, &cancel))?;
             continue;
         }
-        let sent = loop {
-            if let Some(sent) = window.take_timeout(CHECK_INTERVAL) {
-                break sent??;
-            }
-            interrupt.check()?;
-        };
+        let sent = take(interrupt, &mut window)??;
         let (files, bytes) = match sent.is_sent {
             true => (&mut report.sent_files, &mut report.sent_bytes),
             false => (&mut report.kept_files, &mut report.kept_bytes),
@@ -142,13 +138,7 @@ fn refuse_occupied(
         Some(bytes) if bytes != seal.bytes => Ok(false),
         Some(_) => Ok(arrived(&asked, file, seal, &cancel)?.is_none()),
     })?;
-    let is_free = loop {
-        if let Some(answer) = window.take_timeout(CHECK_INTERVAL) {
-            break answer??;
-        }
-        interrupt.check()?;
-    };
-    match is_free {
+    match take(interrupt, &mut window)?? {
         true => Ok(()),
         false => Err(ReplicaError::Occupied {
             url: remote.url().to_owned(),

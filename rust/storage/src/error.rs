@@ -90,7 +90,7 @@ pub enum StorageError {
         source_name: String,
     },
     /// A finished cache has the name of the cache to be written.
-    #[error("{} is a finished cache already: reuse it, give the source another name, or remove that directory", path.display())]
+    #[error("{} is a finished cache already: reuse it, write under another name, or remove that directory", path.display())]
     AlreadyFinished {
         /// The cache.
         path: PathBuf,
