@@ -173,12 +173,7 @@ impl Store {
         let planned = self.fetcher.planning();
         for ((replica, needed), share) in self.replicas.iter().zip(&needed).zip(later_shares) {
             if let Some(replica) = replica {
-                let spare = match self.holds_all() {
-                    true => Spare::Kept {
-                        later_share: *share,
-                    },
-                    false => Spare::Displacing,
-                };
+                let spare = self.spare(*share);
                 requests.extend(self.fetcher.plan(replica, needed, spare, Some(interest))?);
             }
         }
@@ -337,10 +332,7 @@ impl Store {
                     .collect();
                 needed.sort_unstable();
                 needed.dedup_by_key(|one| one.sample);
-                requests.extend(
-                    self.fetcher
-                        .plan(replica, &needed, Spare::Displacing, None)?,
-                );
+                requests.extend(self.fetcher.plan(replica, &needed, self.spare(0.0), None)?);
             }
         }
         self.fetcher.push(&requests, true)?;
@@ -367,6 +359,14 @@ impl Store {
             true => None,
             false => Some(self.leases.take(&needs)?),
         })
+    }
+
+    /// What records are worth of which this part will be needed later.
+    fn spare(&self, later_share: f64) -> Spare {
+        match self.holds_all() {
+            true => Spare::Kept { later_share },
+            false => Spare::Displacing,
+        }
     }
 
     /// Whether the limit leaves room for all records of this dataset.
